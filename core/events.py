@@ -1,0 +1,208 @@
+"""Events: everything that crosses the pipe from a worker, small and plain, and never a tensor.
+
+Exactly one terminal event (Finished, Cancelled, Failed) ends a job. Controls go the other way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from core.records import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    job: str  # the job's id; "" for what concerns the worker itself
+
+
+@dataclass(frozen=True, slots=True)
+class Ready(Event):
+    """A worker has imported its libraries and waits for work."""
+
+    pid: int
+    catalogue: Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Queued(Event):
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started(Event):
+    pid: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Event):
+    """Where the job stands: done of total (0: unknown) within the named stage; left is seconds, None when unknown."""
+
+    stage: str
+    done: float
+    total: float
+    left: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(Event):
+    """A number of a curve: name 'loss', 'loss/teacher', 'loss/text', 'lr', 'heldout_perplexity' ..."""
+
+    name: str
+    step: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Log(Event):
+    level: Literal["DEBUG", "INFO", "WARN", "ERROR"]
+    time: float  # seconds since the epoch
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(Event):
+    """What the worker holds: resident bytes, and bytes on the accelerator (None where there's none)."""
+
+    resident: int
+    device_used: int | None = None
+    device_free: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantAdded(Event):
+    variant: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Event):
+    """Measurements were added to a variant (they're on disk already)."""
+
+    variant: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Event):
+    result: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled(Event):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """kind as in core.errors.KINDS; message and hint are templates over values, for translation."""
+
+    kind: str
+    message: str
+    hint: str = ""
+    detail: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.message.format(**self.values)} {self.hint.format(**self.values)}".strip()
+
+
+TERMINAL = (Finished, Cancelled, Failed)
+
+
+# ---- speculative decoding ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One row of the paired bars: a token with its draft and target probability (None: the draft has no distribution)."""
+
+    id: int
+    text: str
+    draft: float | None
+    target: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A drafted token and its fate. Probabilities are those that the verifier compared, after all processing."""
+
+    id: int
+    text: str
+    verdict: Literal["accepted", "rejected", "untested"]
+    draft: float | None = None  # p(x); None for a point-mass draft
+    target: float | None = None  # q(x); None where untested
+    u: float | None = None  # the uniform draw it was compared with; None in greedy decoding
+    alpha: float | None = None  # sum of min(p, q) over the vocabulary at this position
+    draft_entropy: float | None = None  # nats
+    target_entropy: float | None = None
+    margin: float | None = None  # target's top-1 minus top-2 probability
+    top: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One turn of draft, verify, correct. `final` is the token that the target added itself."""
+
+    number: int
+    start: int  # position in the whole sequence of the first drafted token
+    planned: int  # gamma the policy asked for
+    drafted: tuple[Drafted, ...]
+    why_stopped: str  # why drafting stopped: 'gamma', 'nothing to propose', 'length', 'end of text'
+    final_id: int | None
+    final_text: str
+    final_kind: Literal["corrected", "bonus", "plain", "none"]  # plain: nothing was drafted this round
+    final_top: tuple[Candidate, ...] = ()
+    committed: tuple[int, ...] = ()  # ids added to the sequence by this round, after any cut
+    seconds: dict[str, float] = field(default_factory=dict)  # draft, verify, sample, crop, event
+    target_cache: int = 0  # cache lengths after the round
+    draft_cache: int = 0
+    at: float = 0.0  # seconds since decoding began (prefill excluded), after the round
+    stop: str = ""  # 'end of text', 'stop string', 'length', 'stopped' ends the run here
+
+    @property
+    def accepted(self) -> int:
+        return sum(t.verdict == "accepted" for t in self.drafted)
+
+    @property
+    def tested(self) -> int:
+        return sum(t.verdict != "untested" for t in self.drafted)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTaken(Event):
+    """lane: 'speculative' or 'plain' (the other side of a race)."""
+
+    lane: str
+    round: Round
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeStarted(Event):
+    lane: str
+    prompt_ids: tuple[int, ...]
+    prompt_pieces: tuple[str, ...]
+    prefill_seconds: float
+
+
+# ---- to a worker ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    job: Any  # core.records.Job
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """command: cancel (undo and leave nothing), stop (finish with what there is), pause, resume, step (one round, then pause)."""
+
+    job: str
+    command: Literal["cancel", "stop", "pause", "resume", "step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    pass

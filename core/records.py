@@ -1,0 +1,305 @@
+"""Records: what Spokeshave knows, as immutable data that crosses the pipe and is written to disk.
+
+Covers models, variants, measurements, jobs and the catalogue of methods. Nothing here reads a file or a tensor.
+Sizes are bytes, times are seconds, dates are ISO 8601 in UTC.
+"""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.params import Knob
+from core.recipe import Recipe, Step
+
+Task = Literal["causal-lm", "encoder", "classifier", "unknown"]
+Kind = Literal["original", "pruned", "quantized", "distilled", "combined"]
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def new_id(stem: str) -> str:
+    """A short readable id that two windows can't both draw: 'rtn-3f9a1c'."""
+    clean = "".join(c if c.isalnum() else "-" for c in stem.lower()).strip("-")[:24] or "model"
+    return f"{clean}-{secrets.token_hex(3)}"
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+# ---- what can be done -----------------------------------------------------------------------------------------
+
+
+class MethodInfo(Record):
+    """A registered method as data; `error` is why it couldn't be imported, and then nothing else is known of it."""
+
+    name: str
+    title: str = ""
+    family: Literal["pruning", "quantization", "distillation", "recovery", "unknown"] = "unknown"
+    summary: str = ""  # one line of trade-off for the method card: 'Seconds. Good at 8 bits, weak below 4.'
+    needs: tuple[str, ...] = ()  # of: calibration, text, labels, teacher
+    tasks: tuple[Task, ...] = ("causal-lm", "encoder", "classifier")
+    paper: str = ""
+    knobs: tuple[Knob, ...] = ()
+    error: str = ""
+
+
+class DeviceInfo(Record):
+    name: str  # as torch names it: cpu, cuda:0, mps
+    title: str
+    total_bytes: int | None = None
+    free_bytes: int | None = None
+
+
+class Catalogue(Record):
+    """All that a worker can do, sent once when it's ready, and cached by the window."""
+
+    methods: tuple[MethodInfo, ...] = ()
+    devices: tuple[DeviceInfo, ...] = ()
+    libraries: dict[str, str] = {}
+
+    def method(self, name: str) -> MethodInfo | None:
+        return next((m for m in self.methods if m.name == name), None)
+
+
+# ---- what a model is ------------------------------------------------------------------------------------------
+
+
+class SourceInfo(Record):
+    """What a folder, a GGUF file or a Hub id is, learnt from headers and configuration alone."""
+
+    source: str
+    kind: Literal["folder", "gguf", "hub", "variant"]
+    name: str
+    architecture: str = ""  # 'LlamaForCausalLM'
+    model_type: str = ""  # 'llama'
+    task: Task = "unknown"
+    parameters: int | None = None  # tied tensors counted once
+    components: dict[str, int] = {}  # embedding, attention, mlp, norm, head, other -> parameters
+    dtypes: dict[str, int] = {}  # stored dtype -> parameters
+    bytes_on_disk: int | None = None
+    tied: bool | None = None
+    tokenizer: bool = False
+    chat_template: bool = False
+    layers: int | None = None
+    hidden: int | None = None
+    intermediate: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    vocabulary: int | None = None
+    context: int | None = None
+    quantization: str | None = None
+    remote_code: bool = False
+    memory_needed: int | None = None  # to hold it in float32; an estimate
+    memory_free: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class LedgerLine(Record):
+    """One kind of thing in the files: where the bytes are."""
+
+    component: str  # embedding, attention, mlp, norm, head, other, scales, masks, tokenizer, configuration
+    storage: str  # 'BF16', 'int4 packed', 'F32', 'file'
+    parameters: int = 0  # original parameters that these bytes stand for (0 for scales, shapes, files)
+    nonzero: int = 0
+    bytes: int = 0
+
+
+class Ledger(Record):
+    """Size, explained. bytes_on_disk is the sum of the files that are needed to load the variant."""
+
+    bytes_on_disk: int
+    weight_bytes: int
+    parameters: int  # parameters stood for, tied counted once, packed counted as their unpacked number
+    nonzero: int
+    effective_bits: float  # 8 * weight_bytes / parameters of the original it came from
+    original_parameters: int
+    lines: tuple[LedgerLine, ...] = ()
+    tied: tuple[str, ...] = ()
+    resident_bytes: int | None = None  # measured after the first forward; None until then
+    peak_bytes: int | None = None
+
+
+class Measurement(Record):
+    """A number that was measured, with the conditions it was measured under."""
+
+    kind: str  # perplexity, kl, agreement, accuracy, bits_per_byte, prefill, decode, resident, peak, onnx_parity ...
+    value: float
+    stderr: float | None = None  # standard error of value
+    low: float | None = None  # 95 % interval where it isn't symmetric
+    high: float | None = None
+    n: int = 0  # tokens, samples or repeats
+    unit: str = ""
+    conditions: dict[str, Any] = {}  # text, text_hash, context, stride, bos, device, dtype, threads, reference ...
+    taken: str = Field(default_factory=now)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval, or None where it isn't known."""
+        if self.low is not None and self.high is not None:
+            return self.low, self.high
+        return (self.value - 1.96 * self.stderr, self.value + 1.96 * self.stderr) if self.stderr is not None else None
+
+
+class Variant(Record):
+    """A model in the workspace: an original, or what a recipe made of one. Its folder is what transformers loads."""
+
+    id: str
+    name: str
+    parent: str | None = None
+    kind: Kind = "original"
+    method: str = "import"
+    created: str = Field(default_factory=now)
+    origin: str = ""  # the root's source: a path's name or a Hub id
+    fingerprint: str = ""  # sha256 over the weights' bytes in name order
+    info: SourceInfo
+    ledger: Ledger
+    recipe: Recipe
+    notes: tuple[str, ...] = ()  # what the method wants said: fall-backs taken, layers left out, what wasn't saved
+    job: str = ""
+
+
+# ---- what is asked of a worker ----------------------------------------------------------------------------------
+
+
+class Spec(Record):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class InspectSpec(Spec):
+    kind: Literal["inspect"] = "inspect"
+    source: str
+    remote_code: bool = False
+
+
+class EstimateSpec(Spec):
+    """What a step would cost, without doing it: result {bytes_on_disk, effective_bits, memory, seconds, notes}, estimates."""
+
+    kind: Literal["estimate"] = "estimate"
+    workspace: str
+    variant: str
+    step: Step
+    device: str = "auto"
+
+
+class ImportSpec(Spec):
+    """Result {variant}. With `measure`, perplexity (on `text`) and speed follow: the baseline."""
+
+    kind: Literal["import"] = "import"
+    workspace: str
+    source: str
+    name: str | None = None
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    remote_code: bool = False
+    measure: bool = True
+    text: str | None = None  # path; None: the held-out starter text
+    max_tokens: int | None = 20_000
+
+
+class ApplySpec(Spec):
+    """Result {variants: [ids]}: one variant a step, each the parent of the next."""
+
+    kind: Literal["apply"] = "apply"
+    workspace: str
+    variant: str
+    steps: tuple[Step, ...]
+    name: str | None = None
+    measure: bool = True  # perplexity, KL, agreement against the root original, and speed
+    text: str | None = None
+    max_tokens: int | None = 20_000
+
+
+class EvaluateSpec(Spec):
+    """Result {measurements: [..]}."""
+
+    kind: Literal["evaluate"] = "evaluate"
+    workspace: str
+    variant: str
+    text: str | None = None
+    reference: str | None = None
+    context: int | None = None
+    max_tokens: int | None = None
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    speed: bool = False
+
+
+class SpeedSpec(Spec):
+    kind: Literal["speed"] = "speed"
+    workspace: str
+    variant: str
+    prefill_tokens: int = 128
+    decode_tokens: int = 48
+    repeats: int = 5
+
+
+class GenerateSpec(Spec):
+    """Result {text, ids, tokens_per_s, seconds, accepted, tested, drafted, rounds, tokens_per_target_call, stop, plain: {...}}."""
+
+    kind: Literal["generate"] = "generate"
+    workspace: str
+    target: str
+    draft: str | None = None
+    proposer: Literal["none", "draft", "ngram"] = "none"
+    gamma: int = Field(4, ge=0, le=32)
+    temperature: float = Field(0.0, ge=0.0, le=5.0)
+    top_k: int = Field(0, ge=0)
+    top_p: float = Field(1.0, gt=0.0, le=1.0)
+    seed: int = 0
+    max_new_tokens: int = Field(128, ge=1)
+    prompt: str
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
+    race: bool = False  # also decode plainly, alone, with the same seed, after the speculative run
+    paused: bool = False  # wait for Control 'step' or 'resume' before the first round
+
+
+class ExportSpec(Spec):
+    """Result {folder, report}; the report's figures are stored as measurements of the variant too."""
+
+    kind: Literal["export"] = "export"
+    workspace: str
+    variant: str
+    to: str
+    overwrite: bool = False
+
+
+class TryExportSpec(Spec):
+    """Greedy generation by onnxruntime from an exported folder: Metric/RoundTaken events as tokens come, result {text, ids, tokens_per_s}."""
+
+    kind: Literal["try-export"] = "try-export"
+    folder: str
+    prompt: str
+    max_new_tokens: int = 64
+
+
+AnySpec = Annotated[
+    InspectSpec | EstimateSpec | ImportSpec | ApplySpec | EvaluateSpec | SpeedSpec | GenerateSpec | ExportSpec | TryExportSpec,
+    Field(discriminator="kind"),
+]
+
+LIGHT = ("inspect", "estimate")  # served by the spare worker, which stays spare
+
+
+class Job(Record):
+    """Work asked for. The device is as torch names it, or 'auto' (cuda, else mps, else cpu)."""
+
+    id: str
+    title: str
+    spec: AnySpec
+    device: str = "auto"
+    threads: int | None = None  # None: all cores but the window's share
+    created: str = Field(default_factory=now)
+
+    @property
+    def kind(self) -> str:
+        return self.spec.kind
+
+    @property
+    def workspace(self) -> str | None:
+        return getattr(self.spec, "workspace", None)

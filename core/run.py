@@ -1,0 +1,108 @@
+"""Run: the handle that long work gets. It reports, and it's where work notices that it was cancelled.
+
+    for block in run.track(blocks, "Quantizing"):
+        run.metric("error", i, value)
+
+Iterating with `track` checks for cancellation at every item, so a method needn't think of it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sized
+from typing import Any, TypeVar
+
+from core import events
+from core.errors import Cancelled
+
+T = TypeVar("T")
+
+
+class Run:
+    """Reports to `sink`; obeys controls given by `control()` from another thread.
+
+    device: as torch names it, already chosen; seed: of the step at work.
+    """
+
+    def __init__(self, job: str = "", sink: Callable[[Any], None] | None = None, device: str = "cpu"):
+        self.job, self.device = job, device
+        self._sink = sink or (lambda event: None)
+        self._cancelled, self._stopped = threading.Event(), threading.Event()
+        self._go, self._steps = threading.Event(), threading.Semaphore(0)
+        self._go.set()
+        self._last_progress = 0.0
+
+    # -- from the outside
+
+    def control(self, command: str) -> None:
+        if command == "cancel":
+            self._cancelled.set()
+        elif command == "stop":
+            self._stopped.set()
+        elif command == "pause":
+            self._go.clear()
+        elif command == "resume":
+            self._go.set()
+        elif command == "step":
+            self._go.clear()
+            self._steps.release()
+        else:
+            raise ValueError(f"unknown control: {command}")
+
+    # -- for the work
+
+    def check_cancelled(self) -> None:
+        """Raises Cancelled where the job was cancelled. Cheap: call it at every batch, block or round."""
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    @property
+    def stop_asked(self) -> bool:
+        """Whether to finish early with what there is (not a cancel)."""
+        return self._stopped.is_set()
+
+    def wait_turn(self) -> None:
+        """Blocks while paused; returns at 'resume', once per 'step', or at 'stop'; raises Cancelled."""
+        while not self._go.is_set():
+            self.check_cancelled()
+            if self.stop_asked or self._steps.acquire(timeout=0.05):
+                return
+        self.check_cancelled()
+
+    def track(self, items: Iterable[T], stage: str, total: int | None = None) -> Iterator[T]:
+        """Yields the items, reporting progress within `stage` and the time left, and checking for cancellation."""
+        if total is None:
+            total = len(items) if isinstance(items, Sized) else 0
+        begun = time.monotonic()
+        self.progress(stage, 0, total, force=True)
+        for done, item in enumerate(items, 1):
+            self.check_cancelled()
+            yield item
+            spent = time.monotonic() - begun
+            left = spent / done * (total - done) if total else None
+            self.progress(stage, done, total, left, force=done == total)
+        self.check_cancelled()
+
+    def progress(self, stage: str, done: float, total: float, left: float | None = None, note: str = "", force: bool = True) -> None:
+        moment = time.monotonic()
+        if force or moment - self._last_progress > 0.05:
+            self._last_progress = moment
+            self.emit(events.Progress(self.job, stage, done, total, left, note))
+
+    def stage(self, stage: str, note: str = "") -> None:
+        """A stage whose length isn't known."""
+        self.check_cancelled()
+        self.progress(stage, 0, 0, note=note)
+
+    def metric(self, name: str, step: int, value: float) -> None:
+        self.emit(events.Metric(self.job, name, step, float(value)))
+
+    def log(self, text: str, level: str = "INFO") -> None:
+        self.emit(events.Log(self.job, level, time.time(), text))  # type: ignore[arg-type]
+
+    def warn(self, text: str) -> None:
+        self.log(text, "WARN")
+
+    def emit(self, event: Any) -> None:
+        self._sink(event)
