@@ -95,6 +95,7 @@ class SourceInfo(Record):
     head_dim: int | None = None
     vocabulary: int | None = None
     context: int | None = None
+    tokens_hash: str = ""  # sha256 over the tokenizer's token strings in id order: equal means that a draft can be checked token by token
     quantization: str | None = None
     remote_code: bool = False
     memory_needed: int | None = None  # to hold it in float32; an estimate
