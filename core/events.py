@@ -5,7 +5,7 @@ Exactly one terminal event (Finished, Cancelled, Failed) ends a job. Controls go
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from core.records import Catalogue
@@ -169,6 +169,36 @@ class Round:
     @property
     def tested(self) -> int:
         return sum(t.verdict != "untested" for t in self.drafted)
+
+
+def round_to_dict(taken: Round) -> dict[str, Any]:
+    """A Round as JSON-ready data, with the two counts that a reader of the file would otherwise work out."""
+    return {**asdict(taken), "accepted": taken.accepted, "tested": taken.tested}
+
+
+def round_from_dict(data: dict[str, Any]) -> Round:
+    """The Round that `round_to_dict` wrote, from parsed JSON too. Unknown names are passed over, so that a later version's file opens.
+
+    Raises ValueError where it isn't a Round: a name is missing, or holds something of another shape.
+    """
+    try:
+        values = _known(Round, data)
+        values["drafted"] = tuple(Drafted(**(_known(Drafted, t) | {"top": _candidates(t.get("top", ()))})) for t in data["drafted"])
+        values["final_top"] = _candidates(data.get("final_top", ()))
+        values["committed"] = tuple(int(i) for i in data.get("committed", ()))
+        values["seconds"] = {str(k): float(v) for k, v in data.get("seconds", {}).items()}
+        return Round(**values)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"not a round: {error}") from error
+
+
+def _known(kind: type, data: dict[str, Any]) -> dict[str, Any]:
+    names = {f.name for f in fields(kind)}
+    return {k: v for k, v in data.items() if k in names}
+
+
+def _candidates(rows: Any) -> tuple[Candidate, ...]:
+    return tuple(Candidate(**_known(Candidate, row)) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
