@@ -201,7 +201,7 @@ class ImportSpec(Spec):
     remote_code: bool = False
     measure: bool = True
     text: str | None = None  # path; None: the held-out starter text
-    max_tokens: int | None = 20_000
+    max_tokens: int | None = None  # None: 20,000, or 8,192 for a model that is slow to score
 
 
 class ApplySpec(Spec):
@@ -214,7 +214,7 @@ class ApplySpec(Spec):
     name: str | None = None
     measure: bool = True  # perplexity, KL, agreement against the root original, and speed
     text: str | None = None
-    max_tokens: int | None = 20_000
+    max_tokens: int | None = None
 
 
 class EvaluateSpec(Spec):

@@ -1,0 +1,411 @@
+"""One function per kind of job: (job, run) -> result, a plain dict. The order of things is decided here, and no maths.
+
+A variant is written, checked and measured in staging and then renamed into place, so that cancelling at any moment
+leaves nothing, and a variant that's listed is whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import resources
+from core import events, methods
+from core.data import text as texts
+from core.decode import lab
+from core.errors import UserError
+from core.evaluate import embedding, perplexity
+from core.evaluate import speed as speeds
+from core.export import onnx
+from core.export.runtime import OnnxGenerator
+from core.models import bring, inspect, load, save, size, verify
+from core.recipe import Recipe, Source, Step, TextRef
+from core.records import (
+    ApplySpec,
+    EstimateSpec,
+    EvaluateSpec,
+    ExportSpec,
+    GenerateSpec,
+    ImportSpec,
+    InspectSpec,
+    Job,
+    Kind,
+    Measurement,
+    SourceInfo,
+    SpeedSpec,
+    TryExportSpec,
+    Variant,
+    new_id,
+    now,
+)
+from core.run import Run
+from core.workspace import Workspace
+
+CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
+MUCH, LITTLE = 20_000, 8_192  # tokens scored by default: of a small model, and of one that a CPU is slow on
+SLOW_FROM = 50_000_000  # parameters
+
+
+# ---- looking --------------------------------------------------------------------------------------------------
+
+
+def inspect_source(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, InspectSpec)
+    return {"info": inspect.inspect(spec.source, remote_code=spec.remote_code)}
+
+
+def estimate(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, EstimateSpec)
+    variant = Workspace(spec.workspace).variant(spec.variant)
+    method = methods.get(spec.step.method)
+    params = methods.checked(method, spec.step.params)
+    return methods.estimate(method.info.name, params, variant.info, variant.ledger, run.device)
+
+
+# ---- bringing in ------------------------------------------------------------------------------------------------
+
+
+def import_model(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, ImportSpec)
+    workspace = Workspace(spec.workspace, create=True)
+    words = texts.read_text(spec.text or workspace.settings.text or resources.HELDOUT_TEXT) if spec.measure else None
+    name = spec.name or _plain_name(spec.source)
+    with workspace.staging(new_id(name)) as staged:
+        info, notes = bring.bring(spec.source, staged, run, dtype=spec.dtype, remote_code=spec.remote_code)
+        run.stage("Measuring size")
+        ledger = size.ledger(staged)
+        fingerprint = save.fingerprint(staged)
+        origin = spec.source if info.kind == "hub" else Path(spec.source).name
+        variant = Variant(
+            id=staged.name,
+            name=name,
+            origin=origin,
+            fingerprint=fingerprint,
+            info=info,
+            ledger=ledger,
+            recipe=Recipe(source=Source(name=name, origin=origin, fingerprint=fingerprint), libraries=_libraries(), device=run.device),
+            notes=tuple(notes),
+            job=job.id,
+        )
+        measured: list[Measurement] = []
+        loaded = load.load(staged, device=run.device)  # a model that doesn't load isn't imported
+        if words:
+            measured, variant = _measured(variant, loaded, None, words, spec.max_tokens, run)
+        del loaded
+        _commit(workspace, staged, variant, measured, run)
+    return {"variant": variant.id}
+
+
+def _plain_name(source: str) -> str:
+    path = Path(source)
+    return path.stem if path.suffix.lower() == ".gguf" else path.name or source
+
+
+def _libraries() -> dict[str, str]:
+    from core.worker.loop import libraries
+
+    return libraries()
+
+
+def _commit(workspace: Workspace, staged: Path, variant: Variant, measured: list[Measurement], run: Run) -> None:
+    lines = "".join(m.model_dump_json() + "\n" for m in measured)
+    (staged / "measurements.jsonl").write_text(lines, encoding="utf-8")
+    run.check_cancelled()
+    workspace.commit(staged, variant, log=workspace.log_path(run.job))
+    run.emit(events.VariantAdded(run.job, variant.id))
+
+
+# ---- changing ---------------------------------------------------------------------------------------------------
+
+
+def apply(job: Job, run: Run) -> dict[str, Any]:
+    """Each step makes a variant from the one before it."""
+    spec = job.spec
+    assert isinstance(spec, ApplySpec)
+    workspace = Workspace(spec.workspace)
+    parent = workspace.variant(spec.variant)
+    words = texts.read_text(spec.text or workspace.settings.text or resources.HELDOUT_TEXT) if spec.measure else None
+    checked = [(step, methods.get(step.method)) for step in spec.steps]
+    checked = [(step, method, methods.checked(method, step.params)) for step, method in checked]  # all of them before the first is run
+    if not checked:
+        raise UserError("There is no step to apply.", hint="Choose a method.")
+    made = []
+    for number, (step, method, params) in enumerate(checked, 1):
+        last = number == len(checked)
+        parent = _apply_one(workspace, parent, step, method, params, job, run, words if last or spec.measure else None, spec, last)
+        made.append(parent.id)
+    return {"variant": made[-1], "variants": made}
+
+
+def _apply_one(workspace: Workspace, parent: Variant, step: Step, method, params, job: Job, run: Run, words, spec: ApplySpec, last: bool) -> Variant:
+    info = method.info
+    if parent.info.task not in info.tasks:
+        raise UserError(
+            "{method} doesn't apply to {name}: it's of the kind {task}.",
+            hint="Choose another method.",
+            kind="model",
+            method=info.title,
+            name=parent.name,
+            task=parent.info.task,
+        )
+    words_in, step = _training_text(step, info.needs)
+    folder = workspace.path(parent.id)
+    trains = info.family in ("distillation", "recovery")
+    with workspace.staging(new_id(step.method)) as staged, verify.Verifier() as verifier:
+        run.stage("Loading", parent.name)
+        torch.manual_seed(step.seed)
+        loaded = load.load(folder, device=run.device, dtype="float32" if trains else "auto", packed=bool(parent.info.quantization), train=trains)
+
+        def load_variant(wanted: str):
+            other = workspace.variant(wanted)
+            return load.load(workspace.path(other.id), device=run.device, dtype="float32")
+
+        given = methods.Given(
+            tokenizer=loaded.tokenizer,
+            folder=folder,
+            info=parent.info,
+            text=words_in,
+            seed=step.seed,
+            device=run.device,
+            load_variant=load_variant,
+        )
+        outcome = method.apply(loaded.model, params, run, given)
+        run.stage("Saving")
+        save.save(outcome.model, staged, folder, run=run)
+        difference = verifier.check(staged, outcome.model, run)
+        run.log(f"reloaded in a fresh process: largest logit difference {difference:.2e}")
+        del outcome.model, loaded
+        found = inspect.inspect(staged).model_copy(update={"name": spec.name or parent.name})
+        root = workspace.root(parent)
+        ledger = size.ledger(staged, original_parameters=root.ledger.original_parameters)
+        params_written = params.model_dump(mode="json")
+        recorded = step.model_copy(update={"params": params_written})
+        variant = Variant(
+            id=staged.name,
+            name=spec.name if spec.name and last else methods.label(method, params),
+            parent=parent.id,
+            kind=_kind(parent.kind, info.family),
+            method=step.method,
+            origin=parent.origin,
+            fingerprint=save.fingerprint(staged),
+            info=found,
+            ledger=ledger,
+            recipe=parent.recipe.extended(recorded, device=run.device, libraries=_libraries()),
+            notes=tuple(outcome.notes),
+            job=job.id,
+        )
+        measured: list[Measurement] = [
+            Measurement(kind="reload", value=difference, n=1, unit="logit", conditions={"check": "largest difference after reloading in a fresh process"})
+        ]
+        if words is not None:
+            again = load.load(staged, device=run.device)
+            more, variant = _measured(variant, again, workspace.path(root.id), words, spec.max_tokens, run, root=root)
+            measured += more
+        _commit(workspace, staged, variant, measured, run)
+    return variant
+
+
+def _kind(parent: Kind, family: str) -> Kind:
+    made: dict[str, Kind] = {"pruning": "pruned", "quantization": "quantized", "distillation": "distilled"}
+    if family == "recovery":
+        return "combined" if parent == "original" else parent
+    kind = made.get(family, "combined")
+    return kind if parent in ("original", kind) else "combined"
+
+
+def _training_text(step: Step, needs: tuple[str, ...]):
+    """The step's text where the method reads one, and the step with the text's hash in it."""
+    if not {"text", "calibration"} & set(needs):
+        return None, step.model_copy(update={"text": None})
+    path = Path(step.text.path) if step.text else resources.TRAIN_TEXT
+    words = texts.read_text(path)
+    if step.text and step.text.sha256 and step.text.sha256 != words.sha256:
+        raise UserError(
+            "The text {path} isn't the one that the recipe was made with.",
+            hint="Restore that text, or remove its sha256 from the recipe to use this one.",
+            kind="data",
+            path=str(path),
+        )
+    shown = "starter:train" if path == resources.TRAIN_TEXT else str(path)
+    return words, step.model_copy(update={"text": None if shown == "starter:train" else TextRef(path=shown, sha256=words.sha256)})
+
+
+# ---- measuring --------------------------------------------------------------------------------------------------
+
+
+def _measured(variant: Variant, loaded, reference: Path | None, words, most: int | None, run: Run, root: Variant | None = None):
+    """(measurements, variant with its resident memory). What can't be measured is said in the notes, and costs nothing else."""
+    measured: list[Measurement] = []
+    try:
+        measured += _quality(variant.info, loaded, reference, words, _most(most, (root or variant).info), run, root)
+        measured += _speed(loaded, words, run)
+    except UserError as error:
+        run.warn(f"not measured: {error}")
+        variant = variant.model_copy(update={"notes": (*variant.notes, f"Not measured: {error}")})
+    resident = next((int(m.value) for m in measured if m.kind == "resident"), None)
+    peak = next((int(m.value) for m in measured if m.kind == "peak"), None)
+    if resident:
+        variant = variant.model_copy(update={"ledger": variant.ledger.model_copy(update={"resident_bytes": resident, "peak_bytes": peak})})
+    return measured, variant
+
+
+def _most(asked: int | None, info: SourceInfo) -> int:
+    return asked or (LITTLE if (info.parameters or 0) > SLOW_FROM else MUCH)
+
+
+def _quality(info: SourceInfo, loaded, reference: Path | None, words, most: int | None, run: Run, root: Variant | None, context: int | None = None):
+    if loaded.tokenizer is None:
+        raise UserError("There is no tokenizer, so text can't be scored.", hint="Put the tokenizer's files beside the model.", kind="model")
+    conditions = {"text": words.name, "text_hash": words.sha256[:16]}
+    if root is not None:
+        conditions["reference"] = root.id
+    teacher = load.load(reference, device=run.device, dtype=str(loaded.dtype).removeprefix("torch.")) if reference else None
+    if info.task == "causal-lm":
+        ids = texts.token_ids(words, loaded.tokenizer, most)
+        window = min(context or CONTEXT, info.context or CONTEXT)
+        model = teacher.model if teacher else None
+        return perplexity.score(loaded.model, ids, context=window, run=run, reference=model, conditions=conditions)
+    if teacher is None:
+        return []  # an encoder has no figure of its own, only agreement with another
+    return embedding.score(loaded, teacher, words, run=run, conditions=conditions)
+
+
+def _speed(loaded, words, run: Run, **how: int) -> list[Measurement]:
+    if loaded.tokenizer is None:
+        return []
+    return speeds.speed(loaded.model, texts.token_ids(words, loaded.tokenizer, 4096), run, **how)
+
+
+def evaluate(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, EvaluateSpec)
+    workspace = Workspace(spec.workspace)
+    variant = workspace.variant(spec.variant)
+    words = texts.read_text(spec.text or workspace.settings.text or resources.HELDOUT_TEXT)
+    reference = workspace.variant(spec.reference) if spec.reference else None
+    run.stage("Loading", variant.name)
+    loaded = load.load(workspace.path(variant.id), device=run.device, dtype=spec.dtype)
+    folder = workspace.path(reference.id) if reference else None
+    measured = _quality(variant.info, loaded, folder, words, spec.max_tokens, run, reference, spec.context)
+    if spec.speed:
+        measured += _speed(loaded, words, run)
+    return _record(workspace, variant, measured, run)
+
+
+def speed(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, SpeedSpec)
+    workspace = Workspace(spec.workspace)
+    variant = workspace.variant(spec.variant)
+    words = texts.read_text(workspace.settings.text or resources.HELDOUT_TEXT)
+    run.stage("Loading", variant.name)
+    loaded = load.load(workspace.path(variant.id), device=run.device)
+    measured = _speed(loaded, words, run, prefill_tokens=spec.prefill_tokens, decode_tokens=spec.decode_tokens, repeats=spec.repeats)
+    return _record(workspace, variant, measured, run)
+
+
+def _record(workspace: Workspace, variant: Variant, measured: list[Measurement], run: Run) -> dict[str, Any]:
+    run.check_cancelled()
+    workspace.add_measurements(variant.id, measured)
+    resident = next((int(m.value) for m in measured if m.kind == "resident"), None)
+    if resident:
+        peak = next((int(m.value) for m in measured if m.kind == "peak"), None)
+        ledger = variant.ledger.model_copy(update={"resident_bytes": resident, "peak_bytes": peak})
+        workspace.update(variant.model_copy(update={"ledger": ledger}))
+    run.emit(events.Measured(run.job, variant.id))
+    return {"variant": variant.id, "measurements": [m.model_dump() for m in measured]}
+
+
+# ---- generating -------------------------------------------------------------------------------------------------
+
+_HELD: dict[tuple, Any] = {}  # the model pair of the last prompt, for the next one
+
+
+def generate(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, GenerateSpec)
+    workspace = Workspace(spec.workspace)
+    wanted = [workspace.variant(spec.target)]
+    if spec.proposer == "draft":
+        if not spec.draft:
+            raise UserError("No draft was named.", hint="Choose a draft, n-gram lookup, or none.")
+        wanted.append(workspace.variant(spec.draft))
+    pair = []
+    keys = [(workspace.path(v.id), v.fingerprint, run.device, spec.dtype) for v in wanted]
+    for gone in [k for k in _HELD if k not in keys]:
+        del _HELD[gone]
+    for key, variant in zip(keys, wanted, strict=True):
+        if key not in _HELD:
+            run.stage("Loading", variant.name)
+            _HELD[key] = load.load(workspace.path(variant.id), device=run.device, dtype=spec.dtype)
+        pair.append(_HELD[key])
+    target, draft = pair[0], pair[1] if len(pair) > 1 else None
+    return lab.generate(target, draft, spec, run)
+
+
+# ---- taking away ------------------------------------------------------------------------------------------------
+
+
+def export(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, ExportSpec)
+    workspace = Workspace(spec.workspace)
+    variant = workspace.variant(spec.variant)
+    report = onnx.export(workspace.path(variant.id), Path(spec.to), run, overwrite=spec.overwrite)
+    where = {"folder": str(spec.to), "check": "onnxruntime against torch"}
+    found = []
+    for kind, key in (("onnx_max_abs", "max_abs"), ("onnx_top1", "top1"), ("onnx_bytes", "bytes")):
+        if isinstance(report.get(key), (int, float)):
+            found.append(Measurement(kind=kind, value=float(report[key]), n=int(report.get("tokens", 0) or 0), conditions=where, taken=now()))
+    with contextlib.suppress(OSError):  # the export is whole; a workspace that can't be written to loses only its note of it
+        workspace.add_measurements(variant.id, found)
+    run.emit(events.Measured(run.job, variant.id))
+    return {"folder": str(Path(spec.to).absolute()), "report": report}
+
+
+def try_export(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, TryExportSpec)
+    run.stage("Loading", Path(spec.folder).name)
+    generator = OnnxGenerator(Path(spec.folder))
+    count = 0
+
+    def on_token(token: int, piece: str) -> None:
+        nonlocal count
+        run.check_cancelled()
+        if run.stop_asked:
+            generator.stop()
+        taken = events.Round(
+            number=count,
+            start=count,
+            planned=0,
+            drafted=(),
+            why_stopped="",
+            final_id=token,
+            final_text=piece,
+            final_kind="plain",
+            committed=(token,),
+        )
+        count += 1
+        run.emit(events.RoundTaken(run.job, "plain", taken))
+
+    return generator.generate(spec.prompt, max_new_tokens=spec.max_new_tokens, on_token=on_token)
+
+
+TASKS = {
+    "inspect": inspect_source,
+    "estimate": estimate,
+    "import": import_model,
+    "apply": apply,
+    "evaluate": evaluate,
+    "speed": speed,
+    "generate": generate,
+    "export": export,
+    "try-export": try_export,
+}
