@@ -82,7 +82,8 @@ def fmt_seconds(s: float | None) -> str:
     if s < 60:
         return _translate("text", "{n} s").format(n=s)
     if s < 3600:
-        return _translate("text", "{m} min {s} s").format(m=s // 60, s=s % 60) if s % 60 else _translate("text", "{m} min").format(m=s // 60)
+        template = _translate("text", "{m} min {s} s") if s % 60 else _translate("text", "{m} min")
+        return template.format(m=s // 60, s=s % 60)
     return _translate("text", "{h} h {m} min").format(h=s // 3600, m=s % 3600 // 60)
 
 
@@ -122,7 +123,7 @@ def fmt_change(ratio: float | None) -> str:
     if ratio is None or not math.isfinite(ratio):
         return ""
     if ratio >= 2:
-        return f"{TIMES}{ratio:.3g}"
+        return f"{TIMES}{ratio:.2f}"
     change = 100 * (ratio - 1)
     if abs(change) < 0.05:
         return "±0 %"

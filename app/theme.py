@@ -21,6 +21,8 @@ and repaints at `theme().changed`.
 from __future__ import annotations
 
 import functools
+import math
+import re
 
 from PySide6.QtCore import QDir, QObject, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPainterPath, QPalette, QPixmap, QPolygonF
@@ -149,7 +151,8 @@ class Theme(QObject):
 
     def style_sheet(self) -> str:
         mode = "dark" if self.dark else "light"
-        return _SHEET.format(mode=mode, **{name: pair[self.dark] for name, pair in PALETTE.items()})
+        values = {"mode": mode, **{name: pair[self.dark] for name, pair in PALETTE.items()}}
+        return re.sub(r"@([a-z_0-9]+)", lambda m: values[m.group(1)], (ROOT / "style.qss").read_text(encoding="utf-8"))
 
 
 @functools.cache
@@ -252,8 +255,6 @@ def symbol(kind: str) -> str:
 
 def kind_path(kind: str, center: QPointF, size: float) -> QPainterPath:
     """The shape of a kind of variant: star, square, circle, triangle, diamond. `size` is about its height."""
-    import math
-
     x, y, r = center.x(), center.y(), size / 2
     path = QPainterPath()
     if kind == "quantized":
@@ -267,7 +268,8 @@ def kind_path(kind: str, center: QPointF, size: float) -> QPainterPath:
     elif kind == "combined":
         points = [(0, -1.08), (0.82, 0), (0, 1.08), (-0.82, 0)]
     else:
-        points = [((1.12 if i % 2 == 0 else 0.46) * math.sin(i * math.pi / 5), -(1.12 if i % 2 == 0 else 0.46) * math.cos(i * math.pi / 5)) for i in range(10)]
+        radii = [1.12 if i % 2 == 0 else 0.46 for i in range(10)]
+        points = [(r10 * math.sin(i * math.pi / 5), -r10 * math.cos(i * math.pi / 5)) for i, r10 in enumerate(radii)]
     path.addPolygon(QPolygonF([QPointF(x + px * r, y + py * r) for px, py in points]))
     path.closeSubpath()
     return path
@@ -308,137 +310,8 @@ def kind_icon(kind: str) -> QIcon:
     return QIcon(_KindIcon(kind))
 
 
-# ---- the style sheet ----------------------------------------------------------------------------------------------
-
-
 def restyle(widget: QWidget) -> None:
     """Makes the style sheet see a dynamic property that changed."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
     widget.update()
-
-
-_SHEET = """
-QWidget {{ outline: none; }}
-QMainWindow, QDialog {{ background: {window}; }}
-QToolTip {{ background: {surface}; color: {text}; border: 1px solid {border_strong}; padding: 5px 7px; }}
-QLabel {{ background: transparent; }}
-QLabel[role="title"] {{ font-size: 17px; font-weight: 600; }}
-QLabel[role="section"] {{ font-size: 13px; font-weight: 600; }}
-QLabel[role="figure"] {{ font-size: 20px; font-weight: 600; }}
-QLabel[role="value"] {{ font-weight: 600; }}
-QLabel[role="caption"] {{ font-size: 12px; color: {text2}; }}
-QLabel[role="muted"] {{ font-size: 12px; color: {muted}; }}
-QLabel[role="warn"] {{ font-size: 12px; color: {warn}; }}
-QLabel[role="error"] {{ font-size: 12px; color: {err}; }}
-QLabel[role="ok"] {{ font-size: 12px; color: {ok}; }}
-QLabel:disabled {{ color: {muted}; }}
-
-QFrame[panel="true"] {{ background: {surface}; border: 1px solid {border}; border-radius: 8px; }}
-QFrame[sunken="true"] {{ background: {sunken}; border: 1px solid {border}; border-radius: 8px; }}
-QFrame[card="true"] {{ background: {surface2}; border: 1px solid {border}; border-radius: 8px; }}
-QFrame[bar="true"] {{ background: {surface}; border: none; border-bottom: 1px solid {border}; }}
-QFrame[line="true"] {{ background: {border}; border: none; max-height: 1px; min-height: 1px; }}
-
-QPushButton {{ background: {surface}; color: {text}; border: 1px solid {border_strong}; border-radius: 6px; padding: 0 14px; min-height: 28px; }}
-QPushButton:hover {{ background: {surface2}; border-color: {muted}; }}
-QPushButton:pressed {{ background: {sunken}; }}
-QPushButton:focus {{ border-color: {accent}; }}
-QPushButton:disabled {{ color: {muted}; background: {surface2}; border-color: {border}; }}
-QPushButton[primary="true"] {{ background: {accent}; color: {on_accent}; border-color: {accent}; font-weight: 600; }}
-QPushButton[primary="true"]:hover {{ background: {accent_hover}; border-color: {accent_hover}; }}
-QPushButton[primary="true"]:focus {{ border-color: {text}; }}
-QPushButton[primary="true"]:disabled {{ background: {border}; color: {muted}; border-color: {border}; }}
-QPushButton[flat="true"] {{ background: transparent; border-color: transparent; padding: 0 8px; }}
-QPushButton[flat="true"]:hover {{ background: {sunken}; }}
-QPushButton[flat="true"]:focus {{ border-color: {accent}; }}
-QPushButton[danger="true"] {{ color: {err}; }}
-
-QToolButton {{ background: transparent; color: {text}; border: 1px solid transparent; border-radius: 6px; padding: 3px; }}
-QToolButton:hover {{ background: {sunken}; }}
-QToolButton:focus {{ border-color: {accent}; }}
-QToolButton:disabled {{ color: {muted}; }}
-QToolButton::menu-indicator {{ image: none; }}
-QToolButton[bar="true"] {{ padding: 4px 8px; min-height: 20px; font-weight: 500; }}
-QFrame[segments="true"] {{ background: {sunken}; border: none; border-radius: 8px; }}
-QToolButton[segment="true"] {{ color: {text2}; border-radius: 6px; padding: 3px 14px; min-height: 20px; font-weight: 600; }}
-QToolButton[segment="true"]:hover {{ color: {text}; }}
-QToolButton[segment="true"]:checked {{ background: {surface}; color: {text}; border-color: {border}; }}
-QToolButton[segment="true"]:focus {{ border-color: {accent}; }}
-
-QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit {{ background: {surface}; color: {text}; border: 1px solid {border_strong}; border-radius: 6px;
-  selection-background-color: {accent}; selection-color: {on_accent}; }}
-QLineEdit, QAbstractSpinBox, QComboBox {{ min-height: 28px; padding: 0 8px; }}
-QPlainTextEdit, QTextEdit {{ padding: 4px 6px; }}
-QLineEdit:hover, QAbstractSpinBox:hover, QComboBox:hover {{ border-color: {muted}; }}
-QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus, QTextEdit:focus {{ border-color: {accent}; }}
-QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled, QPlainTextEdit:disabled {{ background: {surface2}; color: {muted}; border-color: {border}; }}
-QLineEdit[invalid="true"], QAbstractSpinBox[invalid="true"], QComboBox[invalid="true"] {{ border-color: {err}; }}
-QLineEdit > QToolButton, QAbstractSpinBox > QToolButton {{ background: transparent; border: none; padding: 0; }}
-QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ background: transparent; border: none; padding: 0; min-height: 0; }}
-QPlainTextEdit[bare="true"], QTextEdit[bare="true"] {{ border: none; background: transparent; padding: 0; }}
-QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: border; width: 20px; border: none; background: transparent; }}
-QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
-QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
-QAbstractSpinBox::up-arrow {{ image: url(spokeshave:style-up-{mode}.svg); width: 10px; height: 10px; }}
-QAbstractSpinBox::down-arrow {{ image: url(spokeshave:style-down-{mode}.svg); width: 10px; height: 10px; }}
-QComboBox::drop-down {{ subcontrol-origin: border; subcontrol-position: center right; width: 24px; border: none; }}
-QComboBox::down-arrow {{ image: url(spokeshave:style-down-{mode}.svg); width: 11px; height: 11px; }}
-QComboBox[flat="true"] {{ border-color: transparent; background: transparent; color: {text2}; font-size: 12px; min-height: 24px; }}
-QComboBox[flat="true"]:hover {{ background: {sunken}; }}
-QComboBox[flat="true"]:focus {{ border-color: {accent}; }}
-QComboBox QAbstractItemView {{ background: {surface}; color: {text}; border: 1px solid {border_strong}; padding: 4px; }}
-QComboBox QAbstractItemView::item {{ min-height: 26px; padding: 0 6px; }}
-
-QCheckBox, QRadioButton {{ background: transparent; spacing: 8px; }}
-QCheckBox::indicator, QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {muted}; background: {surface}; }}
-QCheckBox::indicator {{ border-radius: 4px; }}
-QRadioButton::indicator {{ border-radius: 8px; }}
-QCheckBox::indicator:hover, QRadioButton::indicator:hover {{ border-color: {accent}; }}
-QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent}; image: url(spokeshave:style-tick-{mode}.svg); }}
-QRadioButton::indicator:checked {{ width: 6px; height: 6px; border: 5px solid {accent}; background: {on_accent}; }}
-QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {border_strong}; background: {surface2}; }}
-QCheckBox:focus, QRadioButton:focus {{ color: {accent}; }}
-QCheckBox:disabled, QRadioButton:disabled {{ color: {muted}; }}
-
-QProgressBar {{ background: {border}; border: none; border-radius: 2px; max-height: 4px; min-height: 4px; }}
-QProgressBar::chunk {{ background: {accent}; border-radius: 2px; }}
-QSlider {{ background: transparent; min-height: 20px; }}
-QSlider::groove:horizontal {{ background: {border}; height: 4px; border-radius: 2px; }}
-QSlider::sub-page:horizontal {{ background: {accent}; border-radius: 2px; }}
-QSlider::handle:horizontal {{ background: {surface}; border: 2px solid {accent}; width: 10px; height: 10px; margin: -5px 0; border-radius: 7px; }}
-
-QAbstractScrollArea {{ background: transparent; border: none; }}
-QScrollArea > QWidget > QWidget {{ background: transparent; }}
-QScrollBar:vertical {{ background: transparent; width: 10px; margin: 2px; }}
-QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 2px; }}
-QScrollBar::handle {{ background: {border_strong}; border-radius: 3px; }}
-QScrollBar::handle:hover {{ background: {muted}; }}
-QScrollBar::handle:vertical {{ min-height: 28px; }}
-QScrollBar::handle:horizontal {{ min-width: 28px; }}
-QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
-QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
-QSplitter::handle {{ image: none; background: transparent; }}
-QSplitter::handle:hover {{ background: {border}; }}
-
-QTreeView, QListView, QTableView {{ background: transparent; border: none; alternate-background-color: {surface2}; selection-background-color: {accent_soft};
-  selection-color: {text}; }}
-QHeaderView {{ background: transparent; border: none; }}
-QHeaderView::section {{ background: transparent; color: {text2}; border: none; border-bottom: 1px solid {border}; padding: 6px 8px; font-size: 12px; font-weight: 400; }}
-QTableView {{ gridline-color: {border}; }}
-
-QMenu {{ background: {surface}; color: {text}; border: 1px solid {border_strong}; padding: 5px; }}
-QMenu::item {{ padding: 6px 22px 6px 10px; border-radius: 4px; }}
-QMenu::item:selected {{ background: {accent_soft}; color: {on_soft}; }}
-QMenu::item:disabled {{ color: {muted}; }}
-QMenu::separator {{ height: 1px; background: {border}; margin: 5px 4px; }}
-QMenu::icon {{ padding-left: 8px; }}
-
-QTabWidget::pane {{ border: none; }}
-QTabBar {{ background: transparent; }}
-QTabBar::tab {{ background: transparent; color: {text2}; padding: 5px 2px; margin-right: 16px; border: none; border-bottom: 2px solid transparent; }}
-QTabBar::tab:selected {{ color: {text}; border-bottom-color: {accent}; }}
-QTabBar::tab:hover {{ color: {text}; }}
-QStatusBar {{ background: {window}; }}
-QStatusBar::item {{ border: none; }}
-"""
