@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 from typing import Any
 
-KINDS = ("input", "model", "data", "disk", "memory", "device", "network", "check", "killed", "internal")
+KINDS = ("usage", "input", "model", "data", "disk", "memory", "device", "network", "check", "killed", "internal")
 
 
 class UserError(Exception):

@@ -170,6 +170,7 @@ def check(params: type[Params], values: dict[str, Any], *, of: str = "") -> Para
             raise UserError(
                 "{method} has no setting called {knob}.{suggestion}",
                 hint="Its settings are: {known}.",
+                kind="usage",
                 method=of or params.__name__,
                 knob=name,
                 suggestion=nearest(name, params.model_fields),
@@ -178,6 +179,7 @@ def check(params: type[Params], values: dict[str, Any], *, of: str = "") -> Para
         raise UserError(
             "{method}: {knob} = {value} isn't possible: {reason}.",
             hint="Change {knob}.",
+            kind="usage",
             method=of or params.__name__,
             knob=name,
             value=repr(first.get("input")),
@@ -191,7 +193,7 @@ def parse_settings(pairs: typing.Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise UserError("{pair} isn't a setting.", hint="Write knob=value, for example --set bits=4.", pair=repr(pair))
+            raise UserError("{pair} isn't a setting.", hint="Write knob=value, for example --set bits=4.", kind="usage", pair=repr(pair))
         try:
             out[name.strip()] = yaml.safe_load(value) if value.strip() else ""
         except yaml.YAMLError:

@@ -1,0 +1,497 @@
+"""The commands. Each is thin: it makes a job (or reads the workspace), and prints what came of it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import core
+from core import events
+from core.cli.drive import Driver, out
+from core.errors import Cancelled, UserError, explain
+from core.params import parse_settings
+from core.recipe import Recipe, Step, TextRef
+from core.records import ApplySpec, EvaluateSpec, ExportSpec, GenerateSpec, ImportSpec, Measurement, SpeedSpec, Variant
+from core.workspace import Workspace
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+
+@click.group(context_settings=CONTEXT)
+@click.version_option(core.__version__, prog_name="spokeshave-cli")
+def cli() -> None:
+    """Prune, quantize and distil models, measure what each cut cost, draft with one for another, export to ONNX."""
+
+
+def command(name: str) -> Callable:
+    """A command with --json and --debug, whose foreseen failures are one sentence and exit status 1 (2 for wrong use)."""
+
+    def wrap(function: Callable) -> Callable:
+        @cli.command(name)
+        @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output, nothing else there.")
+        @click.option("--debug", is_flag=True, help="Show logs, and where a failure came from.")
+        @functools.wraps(function)
+        def guarded(*args: Any, as_json: bool, debug: bool, **kwargs: Any) -> None:
+            try:
+                function(*args, as_json=as_json, debug=debug, **kwargs)
+            except (KeyboardInterrupt, Cancelled):
+                click.echo("Cancelled; nothing was left behind.", err=True)
+                sys.exit(130)
+            except click.ClickException:
+                raise
+            except BrokenPipeError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                sys.exit(1)
+            except Exception as error:
+                told = explain(error, detail=traceback.format_exc())
+                click.echo(f"Error: {told}", err=True)
+                if debug and told.detail:
+                    click.echo(told.detail, err=True)
+                sys.exit(2 if told.kind == "usage" else 1)
+
+        return guarded
+
+    return wrap
+
+
+workspace_option = click.option("-w", "--workspace", required=True, type=click.Path(file_okay=False), help="The workspace folder.")
+variant_option = click.option("--variant", required=True, help="A variant's id (or its name, where just one has it).")
+device_option = click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1, mps, or auto: the best there is.")
+
+
+def document(data: Any) -> None:
+    out(json.dumps(data, ensure_ascii=False, indent=1, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if hasattr(value, "item"):
+        return value.item()
+    return str(value)
+
+
+def row(workspace: Workspace, variant: Variant) -> dict[str, Any]:
+    """What `list` says of a variant."""
+    return {
+        "id": variant.id,
+        "name": variant.name,
+        "parent": variant.parent,
+        "kind": variant.kind,
+        "method": variant.method,
+        "created": variant.created,
+        "path": str(workspace.path(variant.id)),
+        "architecture": variant.info.architecture,
+        "bytes_on_disk": variant.ledger.bytes_on_disk,
+        "weight_bytes": variant.ledger.weight_bytes,
+        "parameters": variant.ledger.parameters,
+        "nonzero": variant.ledger.nonzero,
+        "effective_bits": variant.ledger.effective_bits,
+        "fingerprint": variant.fingerprint,
+        "notes": list(variant.notes),
+        "measurements": [m.model_dump(mode="json", exclude_none=True) for m in workspace.measurements(variant.id)],
+    }
+
+
+def table(*columns: str, title: str = "") -> Table:
+    made = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
+    return made
+
+
+def show(made: Table) -> None:
+    width = None if sys.stdout.isatty() else 140
+    Console(highlight=False, width=width).print(made)
+
+
+def megabytes(size: int | None) -> str:
+    return "unknown" if size is None else f"{size / 1e6:,.1f} MB"
+
+
+def figure(m: Measurement) -> str:
+    value = f"{m.value:.4g}"
+    return f"{value} ± {1.96 * m.stderr:.2g}" if m.stderr else value
+
+
+# ---- looking ----------------------------------------------------------------------------------------------------
+
+
+@command("inspect")
+@click.argument("source")
+@click.option("--trust-remote-code", is_flag=True, help="Allow a model that brings its own Python code. It can do anything.")
+def inspect(source: str, trust_remote_code: bool, as_json: bool, debug: bool) -> None:
+    """What a folder, a .gguf file or a Hub id is, without loading its weights."""
+    from core.models.inspect import inspect as look
+
+    info = look(source, remote_code=trust_remote_code)
+    if as_json:
+        return document(info)
+    made = table("what", "value", title=info.name)
+    shape = f"{info.layers} layers, hidden {info.hidden}, MLP {info.intermediate}, {info.heads} heads, {info.kv_heads} key-value heads"
+    for label, value in (
+        ("architecture", f"{info.architecture or 'unknown'} ({info.task})"),
+        ("shape", shape),
+        ("parameters", f"{info.parameters:,}" if info.parameters else "unknown"),
+        ("by component", ", ".join(f"{k} {v:,}" for k, v in info.components.items())),
+        ("stored as", ", ".join(f"{k} {v:,}" for k, v in info.dtypes.items())),
+        ("size on disk", megabytes(info.bytes_on_disk)),
+        ("tied embedding", {True: "yes", False: "no", None: "unknown"}[info.tied]),
+        ("tokenizer", "yes" if info.tokenizer else "no"),
+        ("quantized as", info.quantization or "not quantized"),
+        ("memory needed / free (estimate)", f"{megabytes(info.memory_needed)} / {megabytes(info.memory_free)}"),
+        *(("warning", w) for w in info.warnings),
+    ):
+        made.add_row(label, value)
+    show(made)
+
+
+@command("methods")
+@click.argument("name", required=False)
+def methods(name: str | None, as_json: bool, debug: bool) -> None:
+    """The methods, or one's knobs with their bounds and defaults."""
+    from core import methods as registry
+
+    if name:
+        info = registry.get(name).info
+        if as_json:
+            return document(info)
+        out(f"{info.title} ({info.family}): {info.summary}\n{info.paper}".rstrip())
+        made = table("knob", "default", "allowed", "what it does")
+        for k in info.knobs:
+            low, high = ("(" if k.low_open else "[") + f"{k.low:g}" if k.low is not None else "(-∞", f"{k.high:g}" + (")" if k.high_open else "]") if k.high is not None else "∞)"
+            allowed = " | ".join(str(v) for v, _ in k.choices) or (f"{low}, {high}" if k.kind in ("int", "float") else k.kind)
+            made.add_row(k.name, str(k.default), allowed, f"{k.help}{' Unit: ' + k.unit + '.' if k.unit else ''}")
+        return show(made)
+    known = registry.catalogue()
+    if as_json:
+        return document([m.model_dump(mode="json") for m in known])
+    made = table("method", "family", "needs", "what it is")
+    for m in known:
+        made.add_row(m.name, m.family, ", ".join(m.needs) or "–", f"Can't be used: {m.error}" if m.error else f"{m.title}. {m.summary}")
+    show(made)
+
+
+@command("list")
+@workspace_option
+def list_variants(workspace: str, as_json: bool, debug: bool) -> None:
+    """The variants of a workspace, with their sizes and measurements."""
+    home = Workspace(workspace)
+    variants = home.variants()
+    if as_json:
+        return document([row(home, v) for v in variants])
+    made = table("id", "name", "parent", "method", ">size", ">parameters", ">non-zero", ">bits", "measured")
+    for v in variants:
+        latest = {m.kind: m for m in home.measurements(v.id)}
+        said = ", ".join(f"{k} {figure(latest[k])}" for k in ("perplexity", "kl", "agreement", "cosine", "decode") if k in latest)
+        ledger = v.ledger
+        made.add_row(
+            v.id, v.name, v.parent or "–", v.method, megabytes(ledger.bytes_on_disk), f"{ledger.parameters:,}", f"{ledger.nonzero:,}", f"{ledger.effective_bits:.2f}", said or "–"
+        )
+    show(made)
+
+
+# ---- changing ---------------------------------------------------------------------------------------------------
+
+
+@command("import")
+@click.argument("source")
+@workspace_option
+@click.option("--name", help="What to call it; the source's own name otherwise.")
+@click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="auto", show_default=True, help="Storage; auto keeps it (GGUF: bfloat16).")
+@click.option("--text", type=click.Path(dir_okay=False), help="Text for the baseline measurement; the starter's held-out text otherwise.")
+@click.option("--no-measure", is_flag=True, help="Leave the baseline measurement out.")
+@click.option("--trust-remote-code", is_flag=True, help="Allow a model that brings its own Python code. It can do anything.")
+@device_option
+def import_model(source: str, workspace: str, name: str | None, dtype: str, text: str | None, no_measure: bool, trust_remote_code: bool, device: str, as_json: bool, debug: bool) -> None:
+    """Bring a model into a workspace, measure it, and print the new variant's id."""
+    Workspace(workspace, create=True)
+    path = Path(source).expanduser()
+    spec = ImportSpec(
+        workspace=str(Path(workspace).absolute()),
+        source=str(path.absolute()) if path.exists() else source,
+        name=name,
+        dtype=dtype,
+        remote_code=trust_remote_code,
+        measure=not no_measure,
+        text=_file(text),
+    )
+    _made(spec, f"Importing {Path(source).name}", workspace, device, as_json, debug)
+
+
+def _file(path: str | None) -> str | None:
+    return str(Path(path).expanduser().absolute()) if path else None
+
+
+def _made(spec: Any, title: str, workspace: str, device: str, as_json: bool, debug: bool) -> None:
+    """Runs a job that makes variants, and prints the last one's id."""
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, title, device=device)
+    home = Workspace(workspace)
+    variant = home.variant(result["variant"])
+    if as_json:
+        return document(row(home, variant) | {"variants": result.get("variants", [variant.id])})
+    for note in variant.notes:
+        click.echo(f"note: {note}", err=True)
+    out(variant.id)
+
+
+@command("apply")
+@click.argument("method")
+@workspace_option
+@variant_option
+@click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="A knob; may be repeated. 'methods METHOD' lists them.")
+@click.option("--text", type=click.Path(dir_okay=False), help="Text to calibrate or train on; the starter's training text otherwise.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--name", help="What to call the new variant.")
+@click.option("--measure/--no-measure", default=False, show_default=True, help="Measure quality and speed afterwards, as the window does.")
+@device_option
+def apply(method: str, workspace: str, variant: str, settings: tuple[str, ...], text: str | None, seed: int, name: str | None, measure: bool, device: str, as_json: bool, debug: bool) -> None:
+    """Apply METHOD to a variant; prints the new variant's id."""
+    home = Workspace(workspace)
+    source = home.variant(variant)
+    step = Step(method=method, params=parse_settings(settings), seed=seed, text=TextRef(path=_file(text) or "") if text else None)
+    spec = ApplySpec(workspace=str(home.folder), variant=source.id, steps=(step,), name=name, measure=measure)
+    _made(spec, f"{method} on {source.name}", workspace, device, as_json, debug)
+
+
+@command("run")
+@click.argument("recipe", type=click.Path(dir_okay=False))
+@workspace_option
+@click.option("--variant", help="Start from this variant, whatever the recipe's source says.")
+@click.option("--measure/--no-measure", default=False, show_default=True, help="Measure each variant afterwards.")
+@device_option
+def run(recipe: str, workspace: str, variant: str | None, measure: bool, device: str, as_json: bool, debug: bool) -> None:
+    """Make a recipe's variant again; prints its id. The same machine gives the same weights."""
+    wanted = Recipe.read(Path(recipe))
+    if not wanted.steps:
+        raise UserError("{recipe} has no steps, so there is nothing to run.", hint="Copy the recipe of a variant that was made from another.", recipe=recipe)
+    home = Workspace(workspace)
+    spec = ApplySpec(workspace=str(home.folder), variant=_start(home, wanted, variant).id, steps=wanted.steps, measure=measure)
+    _made(spec, f"Running {Path(recipe).name}", workspace, device, as_json, debug)
+
+
+def _start(home: Workspace, recipe: Recipe, asked: str | None) -> Variant:
+    """The original that a recipe starts from, found by its weights' fingerprint."""
+    if asked:
+        return home.variant(asked)
+    originals = [v for v in home.variants() if v.parent is None]
+    same = [v for v in originals if recipe.source.fingerprint and v.fingerprint == recipe.source.fingerprint]
+    if not recipe.source.fingerprint:
+        same = [v for v in originals if recipe.source.name in (v.name, v.id)]
+    if not same:
+        raise UserError(
+            "The recipe starts from {name}, and no original in this workspace has the same weights.",
+            hint="Import that model first, or name a variant to start from with --variant.",
+            name=recipe.source.name or "a model that it doesn't name",
+        )
+    return same[0]
+
+
+@command("delete")
+@workspace_option
+@variant_option
+def delete(workspace: str, variant: str, as_json: bool, debug: bool) -> None:
+    """Delete a variant that nothing else was made from."""
+    home = Workspace(workspace)
+    record = home.variant(variant)
+    home.delete(record.id)
+    if as_json:
+        return document({"deleted": record.id})
+    out(record.id)
+
+
+# ---- measuring --------------------------------------------------------------------------------------------------
+
+
+@command("evaluate")
+@workspace_option
+@variant_option
+@click.option("--text", type=click.Path(dir_okay=False), help="Text to score; the starter's held-out text otherwise.")
+@click.option("--reference", help="Another variant: KL divergence and agreement with it are measured too.")
+@click.option("--context", type=click.IntRange(2), help="Tokens a window; 512, or the model's context where that's smaller.")
+@click.option("--max-tokens", type=click.IntRange(2), help="Score no more than so many tokens of the text.")
+@click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="auto", show_default=True, help="To compute in.")
+@device_option
+def evaluate(workspace: str, variant: str, text: str | None, reference: str | None, context: int | None, max_tokens: int | None, dtype: str, device: str, as_json: bool, debug: bool) -> None:
+    """Perplexity on a text, and with a reference KL divergence and top-1 agreement, each with its standard error."""
+    home = Workspace(workspace)
+    source = home.variant(variant)
+    spec = EvaluateSpec(
+        workspace=str(home.folder),
+        variant=source.id,
+        text=_file(text),
+        reference=home.variant(reference).id if reference else None,
+        context=context,
+        max_tokens=max_tokens or sys.maxsize,
+        dtype=dtype,
+    )
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, f"Evaluating {source.name}", device=device)
+    _figures(source, [Measurement(**m) for m in result["measurements"]], as_json)
+
+
+@command("speed")
+@workspace_option
+@variant_option
+@click.option("--repeats", type=click.IntRange(5), default=5, show_default=True)
+@device_option
+def speed(workspace: str, variant: str, repeats: int, device: str, as_json: bool, debug: bool) -> None:
+    """Prefill and decode speed, warm: median and spread."""
+    home = Workspace(workspace)
+    source = home.variant(variant)
+    spec = SpeedSpec(workspace=str(home.folder), variant=source.id, repeats=repeats)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, f"Timing {source.name}", device=device)
+    _figures(source, [Measurement(**m) for m in result["measurements"]], as_json)
+
+
+def _figures(variant: Variant, measured: list[Measurement], as_json: bool) -> None:
+    if as_json:
+        flat: dict[str, Any] = {"variant": variant.id}
+        for m in measured:
+            flat[m.kind] = m.value
+            flat[f"{m.kind}_stderr"] = m.stderr
+        flat["stderr"] = {m.kind: m.stderr for m in measured}
+        scored = next((m for m in measured if m.kind in ("perplexity", "cosine")), measured[0] if measured else None)
+        flat["tokens"] = scored.n if scored else 0
+        flat["conditions"] = scored.conditions if scored else {}
+        flat["measurements"] = [m.model_dump(mode="json", exclude_none=True) for m in measured]
+        return document(flat)
+    made = table("measured", ">value", "95 % interval", ">n", "conditions", title=variant.name)
+    for m in measured:
+        interval = f"{m.interval[0]:.5g} … {m.interval[1]:.5g}" if m.interval else "–"
+        made.add_row(m.kind, f"{m.value:.5g} {m.unit}".strip(), interval, f"{m.n:,}", ", ".join(f"{k} {v}" for k, v in m.conditions.items()))
+    show(made)
+
+
+# ---- generating -------------------------------------------------------------------------------------------------
+
+
+@command("generate")
+@workspace_option
+@click.option("--target", required=True, help="The variant whose text it is.")
+@click.option("--draft", help="The variant that writes ahead.")
+@click.option("--ngram", is_flag=True, help="Draft by looking the last tokens up in the text so far.")
+@click.option("--gamma", type=click.IntRange(0, 32), default=4, show_default=True, help="Tokens drafted a round.")
+@click.option("--temperature", type=click.FloatRange(0, 5), default=0.0, show_default=True, help="0: always the likeliest token.")
+@click.option("--top-k", type=click.IntRange(0), default=0, show_default=True, help="Only the K likeliest tokens; 0: all.")
+@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True, help="Only the likeliest tokens that hold this much probability.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--max-new-tokens", type=click.IntRange(1), default=128, show_default=True)
+@click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="float32", show_default=True, help="To compute in.")
+@click.option("--race", is_flag=True, help="Decode plainly too, with the same seed, and compare.")
+@click.option("--prompt", required=True)
+@click.option("--rounds", type=click.Path(dir_okay=False, writable=True), help="Write every round to this file as JSON lines.")
+@device_option
+def generate(workspace: str, target: str, draft: str | None, ngram: bool, rounds: str | None, device: str, as_json: bool, debug: bool, **how: Any) -> None:
+    """Generate text, with a draft model or n-gram lookup where asked; the text is distributed as if the target wrote alone."""
+    if draft and ngram:
+        raise click.UsageError("--draft and --ngram exclude each other.")
+    home = Workspace(workspace)
+    spec = GenerateSpec(
+        workspace=str(home.folder),
+        target=home.variant(target).id,
+        draft=home.variant(draft).id if draft else None,
+        proposer="draft" if draft else "ngram" if ngram else "none",
+        **how,
+    )
+    painter = Painter() if sys.stdout.isatty() and not as_json else None
+    taken: list[events.Round] = []
+
+    def on_event(event: Any) -> None:
+        if isinstance(event, events.RoundTaken) and event.lane == "speculative":
+            taken.append(event.round)
+            if painter:
+                painter.paint(event.round)
+
+    with Driver(quiet=as_json or painter is not None, debug=debug) as driver:
+        result = driver.run(spec, "Generating", device=device, on_event=on_event)
+    if rounds:
+        lines = "".join(json.dumps(events.round_to_dict(r), ensure_ascii=False) + "\n" for r in taken)
+        Path(rounds).write_text(lines, encoding="utf-8")
+    if as_json:
+        return document(result | {"token_ids": result.get("ids", [])})
+    if painter:
+        painter.end()
+    else:
+        out(result["text"])
+    said = f"{result['tokens_per_s']:.1f} tokens/s, {len(result['ids'])} tokens, ended by {result['stop']}"
+    if spec.proposer != "none":
+        share = f"{result['accepted'] / result['tested']:.0%}" if result["tested"] else "none"
+        said += f"; kept {result['accepted']} of {result['tested']} tested ({share}), {result['drafted']} drafted, {result['tokens_per_target_call']:.2f} tokens a target call"
+    click.echo(said, err=True)
+    if result.get("plain"):
+        plain = result["plain"]
+        same = "identical tokens" if result.get("identical") else "see --json for where they part" if result.get("divergence") else "sampled: nothing claimed"
+        click.echo(f"plain: {plain['tokens_per_s']:.1f} tokens/s; measured speed-up ×{result['speedup']:.2f}; {same}", err=True)
+
+
+class Painter:
+    """Tokens in colour as they come: kept green, dropped struck through, corrected blue, bonus violet."""
+
+    STYLES = {"accepted": "green", "rejected": "strike red", "corrected": "bold white on blue", "bonus": "bold magenta", "plain": ""}
+
+    def __init__(self, console: Console | None = None):
+        self.console = console or Console(highlight=False, soft_wrap=True)
+
+    def paint(self, taken: events.Round) -> None:
+        for token in taken.drafted:
+            if token.verdict != "untested":
+                self.console.print(token.text, style=self.STYLES[token.verdict], end="", markup=False)
+        if taken.final_kind != "none":
+            self.console.print(taken.final_text, style=self.STYLES[taken.final_kind], end="", markup=False)
+
+    def end(self) -> None:
+        self.console.print()
+
+
+# ---- taking away ------------------------------------------------------------------------------------------------
+
+
+@command("export-onnx")
+@workspace_option
+@variant_option
+@click.option("--to", required=True, type=click.Path(file_okay=False), help="The folder to make.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier export there.")
+@device_option
+def export_onnx(workspace: str, variant: str, to: str, overwrite: bool, device: str, as_json: bool, debug: bool) -> None:
+    """Export to ONNX and check the result against torch; not passed is not done."""
+    home = Workspace(workspace)
+    source = home.variant(variant)
+    spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=str(Path(to).expanduser().absolute()), overwrite=overwrite)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, f"Exporting {source.name}", device=device)
+    if as_json:
+        return document(result)
+    made = table("check", "value", title=result["folder"])
+    for key, value in result["report"].items():
+        if isinstance(value, (str, int, float, bool)):
+            made.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value))
+    show(made)
+
+
+@command("demo")
+@click.option("-w", "--workspace", type=click.Path(file_okay=False), help="Where to keep what it makes; a new folder here otherwise.")
+@device_option
+def demo(workspace: str | None, device: str, as_json: bool, debug: bool) -> None:
+    """The main job on the starter models, from end to end, in under two minutes."""
+    from core.cli.demo import demonstrate
+
+    result = demonstrate(workspace, device=device, quiet=as_json, debug=debug)
+    if as_json:
+        document(result)
+
+
+def main() -> None:
+    cli(prog_name="spokeshave-cli")
