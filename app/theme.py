@@ -152,7 +152,8 @@ class Theme(QObject):
     def style_sheet(self) -> str:
         mode = "dark" if self.dark else "light"
         values = {"mode": mode, **{name: pair[self.dark] for name, pair in PALETTE.items()}}
-        return re.sub(r"@([a-z_0-9]+)", lambda m: values[m.group(1)], (ROOT / "style.qss").read_text(encoding="utf-8"))
+        text = (ROOT / "style.qss").read_text(encoding="utf-8")
+        return re.sub(r"@([a-z_0-9]+)", lambda m: values[m.group(1)], text)
 
 
 @functools.cache
