@@ -1,0 +1,1 @@
+"""Text that models are measured, calibrated and trained on."""

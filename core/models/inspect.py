@@ -1,0 +1,369 @@
+"""Inspecting a model before it's loaded: a folder, a GGUF file or a Hub id, from headers and configuration alone.
+
+Covers architecture, size, parts, precision, tokenizer and memory, and every reason for which the model couldn't be
+loaded, each as its own sentence. No weight is read, nothing is downloaded but headers and small configuration
+files, and code that comes with a model is never run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from core.errors import UserError, explain
+from core.models import tensors
+from core.models.blocks import COMPONENTS, component
+from core.models.tensors import TensorInfo
+from core.records import SourceInfo, Task
+from core.workspace import read_json
+
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model", "merges.txt")
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+FRAMEWORKS = ("*.h5", "*.msgpack", "*.onnx")
+PACKED_SUFFIXES = ("weight_packed", "weight_scale", "weight_zero_point", "weight_shape", "weight_g_idx")
+
+
+def inspect(source: str | Path, *, remote_code: bool = False) -> SourceInfo:
+    """What `source` is. Raises UserError with the reason where it couldn't be loaded.
+
+    A model that needs its own code is described with `remote_code=True` and a warning; only loading it is refused,
+    unless `remote_code` says that running that code is wanted.
+    """
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return inspect_folder(path, remote_code=remote_code)
+    if path.is_file():
+        return _inspect_file(path)
+    raise UserError("{source} doesn't exist.", hint="Check the path.", source=str(source))
+
+
+def _inspect_file(path: Path) -> SourceInfo:
+    raise UserError("{source} is a file of a kind that can't be opened.", hint="Choose a folder.", source=path.name)
+
+
+# ---- folders ------------------------------------------------------------------------------------------------------
+
+
+def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
+    """A folder as transformers saves it: config.json and safetensors."""
+    try:
+        names = {p.name for p in folder.iterdir()}
+    except OSError as error:
+        raise explain(error) from error
+    if "config.json" not in names:
+        raise _no_model(folder, names)
+    raw = read_json(folder / "config.json")
+    found = tensors.headers(folder)
+    if not found:
+        raise _no_weights(folder)
+    has_tokenizer = any(name in names for name in TOKENIZER_FILES)
+    files = [p for p in folder.iterdir() if p.is_file() and needed(p.name)]
+    info = describe(
+        raw,
+        found,
+        source=str(folder),
+        kind="variant" if "variant.json" in names else "folder",
+        name=folder.name or str(folder),
+        bytes_on_disk=sum(p.stat().st_size for p in files),
+        tokenizer=has_tokenizer,
+        chat_template="chat_template.jinja" in names or _template_inside(folder / "tokenizer_config.json"),
+        wants_code=remote_code,
+    )
+    return info.model_copy(update={"tokens_hash": tokens_hash(folder) if has_tokenizer else ""})
+
+
+def needed(name: str) -> bool:
+    """Whether a file of a model's folder is one of those that loading it needs."""
+    if name.endswith(".safetensors") or name in ("config.json", "generation_config.json", "model.safetensors.index.json"):
+        return True
+    return name in TOKENIZER_FILES or name.startswith("tokenizer") or name in OTHER_TEXT
+
+
+OTHER_TEXT = ("special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json", "vocab.bpe", "bpe.codes")
+
+
+def _template_inside(path: Path) -> bool:
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")).get("chat_template"))
+    except (OSError, ValueError, AttributeError):
+        return False  # a broken tokenizer_config is reported where the tokenizer is loaded
+
+
+def _no_model(folder: Path, names: set[str]) -> UserError:
+    if not names:
+        return UserError("{folder} is empty.", hint="Choose a folder that holds a model.", kind="model", folder=str(folder))
+    inside = sorted(p.name for p in folder.iterdir() if p.is_dir() and (p / "config.json").is_file())
+    gguf = sorted(n for n in names if n.lower().endswith(".gguf"))
+    if gguf:
+        return UserError(
+            "{folder} is a folder with GGUF files, not a transformers model.",
+            hint="Choose the file {file} itself.",
+            kind="model",
+            folder=str(folder),
+            file=gguf[0],
+        )
+    if inside:
+        return UserError(
+            "{folder} holds no model itself, but its folder {inside} does.",
+            hint="Choose that folder.",
+            kind="model",
+            folder=str(folder),
+            inside=inside[0],
+        )
+    return UserError(
+        "{folder} isn't a model: it has no config.json.",
+        hint="Choose the folder that holds config.json and the .safetensors files.",
+        kind="model",
+        folder=str(folder),
+    )
+
+
+def _no_weights(folder: Path) -> UserError:
+    pickled = sorted(p.name for pattern in PICKLES for p in folder.glob(pattern) if p.name != "training_args.bin")
+    if pickled:
+        return UserError(
+            "The weights in {folder} are pickled ({file}); Spokeshave doesn't read pickles, because opening one runs code from it.",
+            hint="Save the model as safetensors where you trust it, or look for a safetensors copy of it.",
+            kind="model",
+            folder=str(folder),
+            file=pickled[0],
+        )
+    others = sorted(p.name for pattern in FRAMEWORKS for p in folder.glob(pattern))
+    if others:
+        return UserError(
+            "{folder} has weights only in a format that Spokeshave doesn't open ({file}).",
+            hint="Look for a safetensors copy of the model.",
+            kind="model",
+            folder=str(folder),
+            file=others[0],
+        )
+    stray = sorted(p.name for p in folder.glob("*.safetensors"))
+    if stray:
+        return UserError(
+            "{folder} has no model.safetensors; transformers wouldn't find {file} without an index.",
+            hint="Rename it to model.safetensors, or add model.safetensors.index.json.",
+            kind="model",
+            folder=str(folder),
+            file=stray[0],
+        )
+    return UserError(
+        "{folder} has a config.json but no weights.", hint="Download the .safetensors files too.", kind="model", folder=str(folder)
+    )
+
+
+# ---- what config and headers say ----------------------------------------------------------------------------------
+
+
+def describe(
+    raw: dict[str, Any],
+    found: dict[str, TensorInfo],
+    *,
+    source: str,
+    kind: str,
+    name: str,
+    bytes_on_disk: int | None,
+    tokenizer: bool,
+    chat_template: bool,
+    wants_code: bool,
+) -> SourceInfo:
+    """A SourceInfo from a config's JSON and the tensors that the weight files declare."""
+    warnings = []
+    remote = bool(raw.get("auto_map"))
+    architecture = (raw.get("architectures") or [""])[0] or ""
+    if remote and not wants_code:
+        warnings.append("This model comes with its own code; it isn't run unless you ask for it.")
+    config = _config(raw)
+    if config is None and not remote:
+        raise UserError(
+            "The installed transformers doesn't know the model type {type}.",
+            hint="Update transformers, or choose another model.",
+            kind="model",
+            type=repr(raw.get("model_type", "")),
+        )
+    text = config.get_text_config() if config is not None else None
+    get = lambda *names: next((v for n in names if (v := getattr(text, n, None) if text is not None else raw.get(n)) is not None), None)
+    tied = bool(getattr(text, "tie_word_embeddings", True)) if text is not None else raw.get("tie_word_embeddings")
+    heads, hidden = get("num_attention_heads", "n_head", "n_heads"), get("hidden_size", "n_embd", "d_model", "dim")
+    head_dim = get("head_dim") or (hidden // heads if hidden and heads else None)
+    parts, dtypes, parameters, copies = count(found, tied=bool(tied))
+    if copies:
+        warnings.append("The output layer is tied to the embedding, yet the file stores it twice.")
+    if not tokenizer:
+        warnings.append("There is no tokenizer, so text can't be scored or generated.")
+    needs = 4 * parameters
+    free = psutil.virtual_memory().available
+    if needs > free:
+        warnings.append("Held in float32 it needs more memory than is free.")
+    return SourceInfo(
+        source=source,
+        kind=kind,  # type: ignore[arg-type]
+        name=name,
+        architecture=architecture,
+        model_type=str(raw.get("model_type", "")),
+        task=task_of(architecture),
+        parameters=parameters,
+        components=parts,
+        dtypes=dtypes,
+        bytes_on_disk=bytes_on_disk,
+        tied=bool(tied) if tied is not None else None,
+        tokenizer=tokenizer,
+        chat_template=chat_template,
+        layers=get("num_hidden_layers", "n_layer", "n_layers"),
+        hidden=hidden,
+        intermediate=get("intermediate_size", "n_inner", "ffn_dim", "hidden_dim") or (4 * hidden if get("n_embd") and hidden else None),
+        heads=heads,
+        kv_heads=get("num_key_value_heads") or heads,
+        head_dim=head_dim,
+        vocabulary=get("vocab_size"),
+        context=get("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"),
+        quantization=quantization_name(raw.get("quantization_config")),
+        remote_code=remote,
+        memory_needed=needs,
+        memory_free=free,
+        warnings=tuple(warnings),
+    )
+
+
+def _config(raw: dict[str, Any]) -> Any:
+    """The transformers config object for its JSON, which knows the defaults; None where transformers doesn't know the type."""
+    from transformers import CONFIG_MAPPING
+
+    kind = raw.get("model_type")
+    if kind not in CONFIG_MAPPING:
+        return None
+    clean = {k: v for k, v in raw.items() if k not in ("quantization_config", "auto_map")}
+    try:
+        return CONFIG_MAPPING[kind].from_dict(clean)
+    except Exception as error:  # every config class checks its own way and raises what it likes
+        raise UserError(
+            "config.json doesn't make a valid {type} model: {reason}",
+            hint="Download it again, or correct it.",
+            kind="model",
+            type=kind,
+            reason=str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__,
+            detail=repr(error),
+        ) from error
+
+
+def task_of(architecture: str) -> Task:
+    """What a class of transformers is for, by its name."""
+    if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+        return "causal-lm"
+    if architecture.endswith("ForSequenceClassification"):
+        return "classifier"
+    if architecture.endswith(("Model", "ForMaskedLM")) and not architecture.endswith("DoubleHeadsModel"):
+        return "encoder"
+    return "unknown"
+
+
+def count(found: dict[str, TensorInfo], *, tied: bool) -> tuple[dict[str, int], dict[str, int], int, list[str]]:
+    """(parameters by component, by stored dtype, in all, names of stored tied copies).
+
+    A packed weight counts as the numbers that it stands for; scales, zeros and buffers of integers count nothing.
+    """
+    copies = tied_copies(found) if tied else []
+    parts, dtypes = dict.fromkeys(COMPONENTS, 0), {}
+    for name, info in found.items():
+        numbers, dtype = stands_for(name, info, found)
+        if numbers and name not in copies:
+            parts[component(name)] += numbers
+            dtypes[dtype] = dtypes.get(dtype, 0) + numbers
+    return {k: v for k, v in parts.items() if v}, dtypes, sum(parts.values()), copies
+
+
+def stands_for(name: str, info: TensorInfo, found: dict[str, TensorInfo]) -> tuple[int, str]:
+    """(how many original parameters a stored tensor stands for, the name of its storage)."""
+    stem, _, leaf = name.rpartition(".")
+    if leaf in ("weight_scale", "weight_zero_point", "weight_shape", "weight_g_idx"):
+        return 0, info.dtype
+    if leaf == "weight_packed":
+        rows, words = info.shape
+        columns = packed_columns(stem, words, found)
+        return rows * columns, f"int{packed_bits(words, columns)} packed"
+    if info.dtype in ("I8", "U8") and f"{stem}.weight_scale" in found:
+        return info.numbers, "int8"
+    return (info.numbers, info.dtype) if info.dtype in tensors.FLOATS else (0, info.dtype)
+
+
+def packed_columns(stem: str, words: int, found: dict[str, TensorInfo]) -> int:
+    """Width of a packed weight: it is stored as the second number of the tensor weight_shape (16 bytes, read here)."""
+    shape = found.get(f"{stem}.weight_shape")
+    if shape is None:
+        return words * 8  # only 4-bit files have been seen without it
+    _, value = next(tensors.read({shape.name: shape}))
+    return int(value[-1])
+
+
+def packed_bits(words: int, columns: int) -> int:
+    """Bits a code: the most that `words` int32 words hold for `columns` codes."""
+    return max(1, words * 32 // columns)
+
+
+def tied_copies(found: dict[str, TensorInfo]) -> list[str]:
+    """Output layers stored beside an embedding of the same shape, in a model whose config ties the two."""
+    embeddings = [i.shape for n, i in found.items() if component(n) == "embedding"]
+    return [n for n, i in found.items() if component(n) == "head" and n.endswith("weight") and i.shape in embeddings]
+
+
+def quantization_name(config: Any) -> str | None:
+    """'int4 g64 (compressed-tensors)' and the like; None for a dense model."""
+    if not isinstance(config, dict):
+        return None
+    method = str(config.get("quant_method", "quantized"))
+    groups = config.get("config_groups") or {}
+    names = []
+    for group in groups.values():
+        weights = (group or {}).get("weights") or {}
+        if not weights:
+            continue
+        size = (
+            f" g{weights['group_size']}"
+            if weights.get("strategy") == "group"
+            else " per channel"
+            if weights.get("strategy") == "channel"
+            else ""
+        )
+        names.append(f"{weights.get('type', 'int')}{weights.get('num_bits', '?')}{size}{'' if weights.get('symmetric', True) else ' asym'}")
+    bits = f"int{config['bits']}" if "bits" in config else ""
+    return f"{', '.join(names) or bits} ({method})".strip()
+
+
+# ---- tokenizers ---------------------------------------------------------------------------------------------------
+
+
+def tokens_hash(folder: str | Path) -> str:
+    """sha256 over the token strings in id order, added tokens included; '' where there is no tokenizer that can be read.
+
+    Equal hashes mean that id i is the same token in both: what a draft needs to be checked token by token.
+    """
+    folder = Path(folder)
+    try:
+        if (folder / "tokenizer.json").is_file():
+            from tokenizers import Tokenizer
+
+            vocabulary = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab(with_added_tokens=True)
+        else:
+            from transformers import AutoTokenizer
+
+            vocabulary = AutoTokenizer.from_pretrained(folder, local_files_only=True).get_vocab()
+    except Exception as error:  # tokenizers raises bare Exception for every damage
+        raise UserError(
+            "The tokenizer in {folder} can't be read.",
+            hint="Download its files again.",
+            kind="model",
+            folder=str(folder),
+            detail=repr(error),
+        ) from error
+    return hash_tokens(vocabulary)
+
+
+def hash_tokens(vocabulary: dict[str, int]) -> str:
+    """The hash of a vocabulary given as {token: id}."""
+    digest = hashlib.sha256()
+    for token, number in sorted(vocabulary.items(), key=lambda item: (item[1], item[0])):
+        digest.update(f"{number}\0{token}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

@@ -1,0 +1,277 @@
+"""Loading a model's folder with transformers, strictly: every tensor is used, and none is made up.
+
+Covers dense folders and those of compressed-tensors with integer weights, which come dequantized, or packed as
+PackedLinear. Other quantized formats are refused with a sentence. Remote code runs only where it's asked for.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch import nn
+
+from core.errors import Cancelled, UserError, explain
+from core.models import inspect, packed, tensors
+from core.models.blocks import replace
+from core.models.devices import choose, dtype_for
+from core.models.packed import PackedLinear, QuantWeight
+from core.records import SourceInfo
+from core.workspace import read_json
+
+INT_FORMATS = ("pack-quantized", "int-quantized", "naive-quantized", "mixed-precision")
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A model ready to run: in eval mode, on `device`, computing in `dtype`; tokenizer None where the folder has none."""
+
+    model: Any
+    tokenizer: Any
+    info: SourceInfo
+    folder: Path
+    device: str
+    dtype: torch.dtype
+
+
+def load(
+    folder: str | Path,
+    *,
+    device: str = "cpu",
+    dtype: str | torch.dtype = "auto",
+    packed: bool = False,
+    train: bool = False,
+    remote_code: bool = False,
+) -> Loaded:
+    """Loads a folder that `inspect` accepts.
+
+    dtype: by name, as devices.dtype_for takes it, or torch's own. packed: quantized layers come as PackedLinear;
+    otherwise they're dequantized. train: parameters take gradients (the model is in eval mode all the same).
+    Raises UserError: whatever inspection refuses, missing or unknown tensors, formats not read, no memory.
+    """
+    folder = Path(folder)
+    info = inspect.inspect_folder(folder, remote_code=remote_code)
+    refuse_remote_code(info, remote_code)
+    device = choose(device)
+    if not isinstance(dtype, torch.dtype):
+        dtype = dtype_for(dtype, device, stored_dtype(info))
+    try:
+        with _quiet():
+            model = _read(folder, info, dtype, packed=packed, remote_code=remote_code)
+            model.to(device)
+            tokenizer = load_tokenizer(folder, remote_code=remote_code) if info.tokenizer else None
+    except (UserError, Cancelled):
+        raise
+    except Exception as error:  # transformers raises many kinds; each becomes one sentence with the trace folded away
+        known = explain(error, detail=traceback.format_exc())
+        if known.kind != "internal":
+            raise known from error
+        raise UserError(
+            "{name} couldn't be loaded: {reason}",
+            hint="The detail says where it failed.",
+            kind="model",
+            name=info.name,
+            reason=_first_line(error),
+            detail=traceback.format_exc(),
+        ) from error
+    model.eval()
+    model.requires_grad_(train)
+    return Loaded(model, tokenizer, info, folder, device, dtype)
+
+
+def refuse_remote_code(info: SourceInfo, asked: bool) -> None:
+    """Raises UserError where the model needs its own code and nobody asked to run it."""
+    if info.remote_code and not asked:
+        raise UserError(
+            "{name} needs code of its own to run, and Spokeshave doesn't run code that comes with a model unless you ask for it.",
+            hint="If you trust its author, open it again with remote code allowed.",
+            kind="model",
+            name=info.name,
+        )
+
+
+def stored_dtype(info: SourceInfo) -> str:
+    """The floating dtype, as safetensors names it, in which most of the dense weights are stored ('F32' where none is)."""
+    floats = {name: n for name, n in info.dtypes.items() if name in tensors.FLOATS}
+    return max(floats, key=lambda name: floats[name]) if floats else "F32"
+
+
+def load_tokenizer(folder: Path, *, remote_code: bool = False) -> Any:
+    """The folder's tokenizer. Raises UserError where its files can't be read."""
+    try:
+        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=remote_code)
+    except Exception as error:  # as above
+        raise UserError(
+            "The tokenizer of {name} can't be read: {reason}",
+            hint="Download its files again.",
+            kind="model",
+            name=folder.name,
+            reason=_first_line(error),
+            detail=traceback.format_exc(),
+        ) from error
+
+
+def model_class(config: Any) -> type:
+    """The class that config.architectures names, or the bare model of that type where it names none. Raises UserError."""
+    names = list(getattr(config, "architectures", None) or [])
+    for name in names:
+        found = getattr(transformers, name, None)
+        if found is not None:
+            return found
+    if not names and type(config) in transformers.MODEL_MAPPING:
+        return transformers.MODEL_MAPPING[type(config)]
+    raise UserError(
+        "The installed transformers has no model class {architecture}.",
+        hint="Update transformers, or choose another model.",
+        kind="model",
+        architecture=", ".join(names) or type(config).__name__,
+    )
+
+
+def load_config(folder: Path, *, remote_code: bool = False) -> Any:
+    """The folder's config, without its quantization_config: what a dense model of it is built from."""
+    config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=remote_code)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    return config
+
+
+def _read(folder: Path, info: SourceInfo, dtype: torch.dtype, *, packed: bool, remote_code: bool) -> nn.Module:
+    config = load_config(folder, remote_code=remote_code)
+    settings = dict(config=config, dtype=dtype, output_loading_info=True, local_files_only=True)
+    if info.remote_code:
+        auto = getattr(transformers, _AUTO.get(info.task, "AutoModel"))
+        model, report = auto.from_pretrained(folder, trust_remote_code=True, **settings)
+    else:
+        cls = model_class(config)
+        # eager is asked for by name where a class has no other kernel
+        settings["attn_implementation"] = "sdpa" if getattr(cls, "_supports_sdpa", False) else "eager"
+        quants: dict[str, QuantWeight] = {}
+        if info.quantization is None:
+            model, report = cls.from_pretrained(folder, **settings)
+        else:
+            state, quants = read_quantized(folder, dtype)
+            model, report = cls.from_pretrained(None, state_dict=state, **settings)
+        if packed:
+            for name, quant in quants.items():
+                replace(model, name, PackedLinear.from_linear(model.get_submodule(name), quant))
+    _strictly(report, info)
+    return model
+
+
+_AUTO = {"causal-lm": "AutoModelForCausalLM", "classifier": "AutoModelForSequenceClassification"}
+
+
+def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Tensor], dict[str, QuantWeight]]:
+    """(dense state dict with every packed weight dequantized in `dtype`, the packed weights by module name).
+
+    Raises UserError for formats other than compressed-tensors with integer weights and unquantized activations.
+    """
+    settings = read_json(folder / "config.json").get("quantization_config") or {}
+    method, groups = settings.get("quant_method"), list((settings.get("config_groups") or {}).values())
+    weights = [g.get("weights") or {} for g in groups]
+    formats = {g.get("format") or settings.get("format") for g in groups}
+    plain = all(w.get("type", "int") == "int" and w.get("strategy") in ("channel", "group", "tensor") for w in weights)
+    if method != "compressed-tensors" or not groups or not formats <= set(INT_FORMATS) or not plain:
+        raise UserError(
+            "{name} is stored quantized in a way that Spokeshave doesn't read ({format}).",
+            hint="Choose its unquantized original, or a compressed-tensors copy with integer weights.",
+            kind="model",
+            name=folder.name,
+            format=" ".join(str(x) for x in (method, *sorted(map(str, formats)))).strip(),
+        )
+    if any(g.get("input_activations") or g.get("output_activations") for g in groups):
+        raise UserError(
+            "{name} quantizes its activations as well as its weights, which Spokeshave can't load yet without changing its numbers.",
+            hint="Choose a copy with quantized weights only.",
+            kind="model",
+            name=folder.name,
+        )
+    found = tensors.headers(folder)
+    by_module: dict[str, dict[str, torch.Tensor]] = {}
+    state: dict[str, torch.Tensor] = {}
+    stems = {name.removesuffix(".weight_scale") for name in found if name.endswith(".weight_scale")}
+    for name, tensor in tensors.read(found):
+        stem, _, leaf = name.rpartition(".")
+        if stem in stems and (leaf == "weight" or leaf in inspect.PACKED_SUFFIXES):
+            by_module.setdefault(stem, {})[leaf] = tensor
+        else:
+            state[name] = tensor
+    quants = {}
+    for stem, parts in by_module.items():
+        if "weight_g_idx" in parts:
+            raise UserError(
+                "{name} orders its quantized columns by activation (g_idx), which Spokeshave doesn't read.",
+                hint="Choose a copy with static groups.",
+                kind="model",
+                name=folder.name,
+            )
+        quants[stem] = packed.from_layout(parts, _group_of(stem, groups)["weights"])
+        state[f"{stem}.weight"] = packed.dequantize(quants[stem], dtype)
+    return state, quants
+
+
+def _group_of(module: str, groups: list[dict]) -> dict:
+    """The config group whose targets name this module; a class name ('Linear') takes what none names."""
+    from compressed_tensors.utils.match import match_name
+
+    named = [g for g in groups if any(t != "Linear" and match_name(module, t) for t in g.get("targets", []))]
+    rest = [g for g in groups if "Linear" in g.get("targets", [])]
+    return (named or rest or groups)[0]
+
+
+def _strictly(report: Any, info: SourceInfo) -> None:
+    """Raises UserError where the weights and the architecture didn't fit each other exactly."""
+    get = lambda key: report.get(key) if isinstance(report, dict) else getattr(report, key, None)
+    missing, unexpected = sorted(get("missing_keys") or ()), sorted(get("unexpected_keys") or ())
+    mismatched = [str(m) for m in get("mismatched_keys") or ()]
+    for names, message, hint in (
+        (missing, "{count} weights that {architecture} needs are missing from the files, {first} among them.", "Download the model again."),
+        (
+            mismatched,
+            "{count} weights don't have the shape that config.json says, {first} among them.",
+            "Check that config.json belongs to these weights.",
+        ),
+        (
+            unexpected,
+            "The files hold {count} weights that {architecture} doesn't have, {first} among them.",
+            "Check that config.json belongs to these weights.",
+        ),
+    ):
+        if names:
+            raise UserError(
+                message,
+                hint=hint,
+                kind="model",
+                count=len(names),
+                first=names[0],
+                architecture=info.architecture or "the model",
+                detail="\n".join(names),
+            )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0][:200] if lines else type(error).__name__).rstrip(".") + "."
+
+
+class _quiet:
+    """Silences transformers' progress bars and its notes on loading, which the strict check replaces; restores them after."""
+
+    def __enter__(self):
+        from transformers.utils import logging
+
+        self.level, self.bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+
+    def __exit__(self, *_):
+        from transformers.utils import logging
+
+        logging.set_verbosity(self.level)
+        if self.bars:
+            logging.enable_progress_bar()

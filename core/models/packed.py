@@ -1,0 +1,295 @@
+"""Packed weights: integer codes on a grid, how they're computed with, and how they lie on disk.
+
+A weight row is cut into groups of `group_size` columns (one group a row: per channel); within a group
+
+    weight ≈ (code - zero) * scale        code, zero in [-2^(bits-1), 2^(bits-1) - 1]
+
+which is the convention of compressed-tensors (and, with zero = 0, of symmetric quantization). The record doesn't
+say how the codes were chosen: rounding to nearest, GPTQ and others make the same one.
+
+On disk: the layouts of compressed-tensors, 'int-quantized' for 8 bits and 'pack-quantized' below, so that plain
+transformers (and vLLM) reads them. Scales are kept in the dtype in which the model is stored: a scale that had
+to be rounded on saving would give another model than the one that was measured. Embeddings aren't packed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import compressed_tensors
+import torch
+from compressed_tensors.compressors.pack_quantized import pack_to_int32, unpack_from_int32
+from torch import nn
+from torch.nn import functional as F
+
+from core.errors import UserError
+
+BITS = (2, 3, 4, 5, 6, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantWeight:
+    """One quantized weight of shape (out, in).
+
+    scale: (out, groups), floating; zero: (out, groups) int8, None when symmetric; codes: (out, in) int8, signed;
+    group_size: columns a group, None for one group a row.
+    """
+
+    bits: int
+    group_size: int | None
+    symmetric: bool
+    scale: torch.Tensor
+    zero: torch.Tensor | None
+    codes: torch.Tensor
+
+    @property
+    def shape(self) -> torch.Size:
+        return self.codes.shape
+
+
+def code_range(bits: int) -> tuple[int, int]:
+    """Smallest and largest code."""
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+def fitting_group(columns: int, wanted: int | None) -> int | None:
+    """`wanted` where it divides the width, else the largest divisor of the width below it; None stays None (per channel)."""
+    if wanted is None or wanted <= 0:
+        return None
+    return next(size for size in range(min(wanted, columns), 0, -1) if columns % size == 0)
+
+
+def grid(
+    low: torch.Tensor, high: torch.Tensor, bits: int, symmetric: bool, scale_dtype: torch.dtype
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Scale and zero for values between `low` and `high` (tensors of any one shape, float32).
+
+    The range is widened to hold 0, so that 0 stays 0 exactly. Symmetric: the larger of |low|, |high| lands half a
+    step inside the grid's end, (2^bits - 1)/2 steps from 0, which wastes no code. The scale is rounded to
+    `scale_dtype` before the zero is found from it. An all-zero group gets scale 1.
+    """
+    bottom, top = code_range(bits)
+    low, high = low.clamp(max=0).float(), high.clamp(min=0).float()
+    span = 2 * torch.maximum(-low, high) if symmetric else high - low
+    scale = (span / (top - bottom)).to(scale_dtype)
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    if symmetric:
+        return scale, None
+    zero = (bottom - low / scale.float()).round().clamp(bottom, top).to(torch.int8)
+    return scale, zero
+
+
+def encode(weight: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor | None, bits: int) -> torch.Tensor:
+    """Nearest codes, int8, of weight (out, in) on the grid of scale and zero (out, groups)."""
+    bottom, top = code_range(bits)
+    groups = scale.shape[-1]
+    x = weight.float().unflatten(-1, (groups, -1)) / scale.float().unsqueeze(-1)  # (out, groups, group_size)
+    if zero is not None:
+        x = x + zero.unsqueeze(-1)
+    return x.round_().clamp_(bottom, top).to(torch.int8).flatten(-2)
+
+
+def quantize(
+    weight: torch.Tensor,
+    bits: int,
+    group_size: int | None = None,
+    symmetric: bool = True,
+    *,
+    scale_dtype: torch.dtype | None = None,
+    low: torch.Tensor | None = None,
+    high: torch.Tensor | None = None,
+) -> QuantWeight:
+    """Rounds weight (out, in) to the nearest grid point.
+
+    low, high: (out, groups) ends of the range where it isn't the smallest and largest weight of each group (clipping);
+    scale_dtype: of the scales, the weight's own dtype by default: pass the dtype in which the model is stored.
+    Raises ValueError where the group doesn't divide the width: choose it by `fitting_group` and say so.
+    """
+    if bits not in BITS:
+        raise ValueError(f"{bits} bits can't be packed; {BITS} can")
+    columns = weight.shape[-1]
+    if group_size is not None and columns % group_size:
+        raise ValueError(f"a group of {group_size} doesn't divide {columns} columns")
+    grouped = weight.detach().float().unflatten(-1, (-1, group_size or columns))  # (out, groups, group_size)
+    low = grouped.amin(-1) if low is None else low
+    high = grouped.amax(-1) if high is None else high
+    scale, zero = grid(low, high, bits, symmetric, scale_dtype or weight.dtype)
+    return QuantWeight(bits, group_size, symmetric, scale, zero, encode(weight.detach(), scale, zero, bits))
+
+
+def dequantize(quant: QuantWeight, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """The weight (out, in) that the codes stand for, computed in `dtype` (the scale's own by default).
+
+    Same operations in the same order and precision as compressed-tensors, so that a reload gives the same bits.
+    """
+    scale = quant.scale if dtype is None else quant.scale.to(dtype)
+    x = quant.codes.to(scale.dtype).unflatten(-1, (scale.shape[-1], -1))  # (out, groups, group_size)
+    if quant.zero is not None:
+        x = x - quant.zero.to(scale.dtype).unsqueeze(-1)
+    return (x * scale.unsqueeze(-1)).flatten(-2)
+
+
+def pack(codes: torch.Tensor, bits: int, dim: int = 1) -> torch.Tensor:
+    """int8 codes (rows, columns) -> int32 words, dense along `dim`: ceil(n * bits / 32) words."""
+    return pack_to_int32(codes, bits, packed_dim=dim)
+
+
+def unpack(words: torch.Tensor, bits: int, shape: tuple[int, int], dim: int = 1) -> torch.Tensor:
+    """The inverse of `pack`: int8 codes of `shape`."""
+    return unpack_from_int32(words, bits, torch.Size(shape), packed_dim=dim).contiguous()
+
+
+class PackedLinear(nn.Module):
+    """A linear layer whose weight stays packed; a forward dequantizes it, multiplies, and lets the dense copy go.
+
+    Buffers carry compressed-tensors' names. `weight` is a dequantized copy: writing into it changes nothing.
+    """
+
+    def __init__(self, quant: QuantWeight, bias: torch.Tensor | None = None, dtype: torch.dtype | None = None):
+        """dtype: to compute in, the scale's own by default."""
+        super().__init__()
+        self.bits, self.group_size, self.symmetric = quant.bits, quant.group_size, quant.symmetric
+        self.out_features, self.in_features = quant.shape
+        if quant.bits == 8:
+            self.register_buffer("weight_codes", quant.codes)  # (out, in) int8
+        else:
+            self.register_buffer("weight_packed", pack(quant.codes, quant.bits))  # (out, ceil(in * bits / 32)) int32
+        self.register_buffer("weight_scale", quant.scale if dtype is None else quant.scale.to(dtype))  # (out, groups)
+        self.register_buffer("weight_zero_point", quant.zero)  # (out, groups) int8, or None
+        self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
+
+    @classmethod
+    def from_linear(cls, linear: nn.Module, quant: QuantWeight) -> PackedLinear:
+        """In place of `linear`, with its bias and its dtype to compute in.
+
+        Raises UserError for what isn't a torch Linear (GPT-2's Conv1D): compressed-tensors has no layout for it.
+        """
+        if not isinstance(linear, nn.Linear):
+            raise UserError(
+                "A {layer} layer can't be stored packed: no format that plain transformers reads has it.",
+                hint="Leave these layers out, or choose a model with Linear layers.",
+                kind="model",
+                layer=type(linear).__name__,
+            )
+        if tuple(quant.shape) != tuple(linear.weight.shape):
+            raise ValueError(f"codes of shape {tuple(quant.shape)} don't fit a weight of shape {tuple(linear.weight.shape)}")
+        return cls(quant, linear.bias, linear.weight.dtype)
+
+    @property
+    def quant(self) -> QuantWeight:
+        codes = self.weight_codes if self.bits == 8 else unpack(self.weight_packed, self.bits, (self.out_features, self.in_features))
+        return QuantWeight(self.bits, self.group_size, self.symmetric, self.weight_scale, self.weight_zero_point, codes)
+
+    @property
+    def weight(self) -> torch.Tensor:
+        return dequantize(self.quant)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.linear(x, self.weight, self.bias)  # (..., in) -> (..., out)
+
+    def extra_repr(self) -> str:
+        grid = f"group {self.group_size}" if self.group_size else "per channel"
+        return (
+            f"in={self.in_features}, out={self.out_features}, {self.bits} bits, {grid}, {'symmetric' if self.symmetric else 'asymmetric'}"
+        )
+
+
+# ---- compressed-tensors' layout -----------------------------------------------------------------------------------
+
+
+def to_layout(quant: QuantWeight, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+    """The tensors that stand for the weight on disk, by the name that follows the module's ('weight_packed' ...).
+
+    dtype: in which the model is stored. Raises ValueError where the scale can't be held in it without rounding.
+    """
+    scale = quant.scale.to(dtype)
+    if not torch.equal(scale.to(quant.scale.dtype), quant.scale):
+        raise ValueError(f"the scale was computed in {quant.scale.dtype} and can't be stored in {dtype}: quantize with scale_dtype={dtype}")
+    out = {"weight_scale": scale.contiguous()}
+    if quant.bits == 8:
+        out["weight"] = quant.codes.contiguous()
+        if quant.zero is not None:
+            out["weight_zero_point"] = quant.zero.contiguous()
+        return out
+    out["weight_packed"] = pack(quant.codes, quant.bits)
+    out["weight_shape"] = torch.tensor(quant.shape, dtype=torch.int64)
+    if quant.zero is not None:
+        out["weight_zero_point"] = pack(quant.zero, quant.bits, dim=0)
+    return out
+
+
+def from_layout(tensors: dict[str, torch.Tensor], weights: dict[str, Any]) -> QuantWeight:
+    """The inverse of `to_layout`; `weights` is the group's 'weights' entry of the quantization_config.
+
+    Raises UserError where the tensors don't fit one another.
+    """
+    bits, symmetric = int(weights["num_bits"]), bool(weights.get("symmetric", True))
+    group_size = weights.get("group_size") if weights.get("strategy") == "group" else None
+    scale = tensors["weight_scale"]
+    scale = scale.reshape(-1, 1) if scale.ndim < 2 else scale
+    try:
+        if "weight_packed" in tensors:
+            shape = tuple(int(n) for n in tensors["weight_shape"])
+            codes = unpack(tensors["weight_packed"], bits, shape)
+            zero = None if symmetric else unpack(tensors["weight_zero_point"], bits, (shape[0], scale.shape[-1]), dim=0)
+        else:
+            codes = tensors["weight"].to(torch.int8)
+            zero = None if symmetric else tensors["weight_zero_point"].to(torch.int8).reshape(scale.shape)
+        scale = scale.expand(codes.shape[0], -1)  # one scale a tensor -> one a row
+        if codes.shape[-1] % scale.shape[-1] or (group_size and codes.shape[-1] != scale.shape[-1] * group_size):
+            raise ValueError(f"{scale.shape[-1]} scales a row don't fit {codes.shape[-1]} columns")
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise UserError(
+            "A packed weight in this model is damaged or of an unknown layout.",
+            hint="Download or make it again.",
+            kind="model",
+            detail=repr(error),
+        ) from error
+    return QuantWeight(bits, group_size, symmetric, scale, zero, codes)
+
+
+def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> dict[str, Any]:
+    """The config.json entry for these packed modules; `dense` names the Linear modules that stayed dense.
+
+    Modules on the same grid share a group. Where there's one group it targets the class Linear, with the dense
+    ones ignored; otherwise each group lists its modules.
+    """
+    groups: dict[tuple, list[str]] = {}
+    for name, module in modules.items():
+        groups.setdefault((module.bits, module.group_size, module.symmetric), []).append(name)
+    config_groups = {}
+    formats = {_format(bits) for bits, _, _ in groups}
+    for index, ((bits, group_size, symmetric), names) in enumerate(sorted(groups.items(), key=lambda item: str(item[0]))):
+        config_groups[f"group_{index}"] = {
+            "targets": ["Linear"] if len(groups) == 1 else sorted(names),
+            "weights": {
+                "num_bits": bits,
+                "type": "int",
+                "symmetric": symmetric,
+                "strategy": "group" if group_size else "channel",
+                "group_size": group_size,
+                "dynamic": False,
+                "actorder": None,
+                "block_structure": None,
+                "observer": "minmax",
+                "observer_kwargs": {},
+            },
+            "input_activations": None,
+            "output_activations": None,
+            "format": _format(bits),
+        }
+    return {
+        "quant_method": "compressed-tensors",
+        "version": compressed_tensors.__version__,
+        "quantization_status": "compressed",
+        "format": formats.pop() if len(formats) == 1 else "mixed-precision",
+        "config_groups": config_groups,
+        "ignore": sorted(dense),
+        "kv_cache_scheme": None,
+        "global_compression_ratio": None,
+    }
+
+
+def _format(bits: int) -> str:
+    return "int-quantized" if bits == 8 else "pack-quantized"
