@@ -8,6 +8,7 @@ nothing here knows a widget or a tensor.
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from typing import Any, Literal, get_args, get_origin
@@ -187,6 +188,28 @@ def check(params: type[Params], values: dict[str, Any], *, of: str = "") -> Para
         ) from None
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML without numbers in base 60, so that the pattern 2:4 is the text that it looks like."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, regexp) for tag, regexp in resolvers if tag not in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?(0|[1-9][0-9]*)$"), list("-+0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$"),
+    list("-+0123456789."),
+)
+
+
+def load_yaml(text: str) -> Any:
+    """Plain YAML data. Raises yaml.YAMLError."""
+    return yaml.load(text, Loader=_Loader)
+
+
 def parse_settings(pairs: typing.Iterable[str]) -> dict[str, Any]:
     """`knob=value` strings to values; the value is read as YAML, so 8, 0.5, true, null and text all work."""
     out: dict[str, Any] = {}
@@ -195,7 +218,7 @@ def parse_settings(pairs: typing.Iterable[str]) -> dict[str, Any]:
         if not equals or not name.strip():
             raise UserError("{pair} isn't a setting.", hint="Write knob=value, for example --set bits=4.", kind="usage", pair=repr(pair))
         try:
-            out[name.strip()] = yaml.safe_load(value) if value.strip() else ""
+            out[name.strip()] = load_yaml(value) if value.strip() else ""
         except yaml.YAMLError:
             out[name.strip()] = value
     return out

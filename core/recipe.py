@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.errors import UserError
+from core.params import load_yaml
 
 FORMAT = 1
 
@@ -59,7 +60,7 @@ class Recipe(BaseModel):
     def from_yaml(cls, text: str, *, where: str = "The recipe") -> Recipe:
         """Raises UserError where the text isn't YAML, isn't a recipe, or was written by a later Spokeshave."""
         try:
-            data = yaml.safe_load(text)
+            data = load_yaml(text)
         except yaml.YAMLError as error:
             raise UserError("{where} isn't YAML.", hint="The detail says where it breaks.", where=where, detail=str(error)) from None
         if not isinstance(data, dict):

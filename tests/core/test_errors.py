@@ -1,0 +1,52 @@
+"""Every foreseen failure has its sentence; the rest is shown as a defect."""
+
+import errno
+import pickle
+
+import pytest
+
+from core.errors import UserError, explain
+
+
+def test_sentence_and_hint_are_filled_in():
+    error = UserError("{a} is no {b}.", hint="Try {c}.", kind="data", a="x", b="y", c="z")
+    assert (error.sentence, error.hint, str(error)) == ("x is no y.", "Try z.", "x is no y. Try z.")
+
+
+def test_it_crosses_a_pipe():
+    error = pickle.loads(pickle.dumps(UserError("{a}.", hint="h", kind="disk", detail="d", a=1)))
+    assert (str(error), error.kind, error.detail) == ("1. h", "disk", "d")
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "said"),
+    [
+        (OSError(errno.ENOSPC, "x"), "disk", "disk is full"),
+        (RuntimeError("I/O error: No space left on device (os error 28)"), "disk", "disk is full"),
+        (PermissionError(errno.EACCES, "x", "/p"), "disk", "/p"),
+        (FileNotFoundError(errno.ENOENT, "x", "/gone"), "input", "/gone"),
+        (MemoryError(), "memory", "memory"),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), "memory", "memory"),
+        (ZeroDivisionError("boom"), "internal", "boom"),
+        (RuntimeError(""), "internal", "RuntimeError"),
+    ],
+)
+def test_known_causes_are_recognised(raised, kind, said):
+    told = explain(raised)
+    assert told.kind == kind
+    assert said in str(told)
+
+
+def test_a_cause_behind_a_librarys_exception_is_found():
+    try:
+        try:
+            raise OSError(errno.ENOSPC, "x")
+        except OSError as inner:
+            raise RuntimeError("saving failed") from inner
+    except RuntimeError as outer:
+        assert explain(outer).kind == "disk"
+
+
+def test_an_unknown_kind_is_a_defect():
+    with pytest.raises(ValueError, match="unknown kind"):
+        UserError("x", kind="nonsense")
