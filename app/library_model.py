@@ -25,6 +25,7 @@ from core.workspace import Workspace
 POLL_MS = 1000
 SPEED_KINDS = ("prefill", "decode", "resident", "peak")
 NEUTRAL = ("text", "threads", "libraries", "seconds", "device")  # conditions that don't change what a quality figure means
+OF_ITSELF = ("perplexity", "bits_per_byte", "accuracy")  # whatever else was measured in the same pass, these need no reference
 SCORE_KINDS = ("perplexity", "kl", "agreement", "cosine", "accuracy", "bits_per_byte")
 
 
@@ -48,7 +49,8 @@ def conditions_key(measurement: Measurement, variant: Variant) -> tuple:
     if measurement.kind in SPEED_KINDS:
         kept = {k: v for k, v in measurement.conditions.items() if k not in ("text", "libraries", "seconds")}
         return tuple(sorted((k, repr(v)) for k, v in kept.items()))
-    kept = {k: v for k, v in measurement.conditions.items() if k not in NEUTRAL}
+    dropped = (*NEUTRAL, "reference") if measurement.kind in OF_ITSELF else NEUTRAL
+    kept = {k: v for k, v in measurement.conditions.items() if k not in dropped}
     return (*sorted((k, repr(v)) for k, v in kept.items()), ("n", measurement.n), ("tokens", variant.info.tokens_hash))
 
 
@@ -328,7 +330,7 @@ class LibraryModel(QAbstractItemModel):
     def _node(self, index: QModelIndex) -> _Node | None:
         return self._nodes[index.internalId()] if index.isValid() and index.internalId() < len(self._nodes) else None
 
-    def index(self, row: int, column: int, parent: QModelIndex = QModelIndex()) -> QModelIndex:  # noqa: B008
+    def index(self, row: int, column: int, parent: QModelIndex = QModelIndex()) -> QModelIndex:
         node = self._node(parent)
         siblings = node.children if node else self._top
         return self.createIndex(row, column, siblings[row].number) if 0 <= row < len(siblings) and 0 <= column <= SCORE else QModelIndex()
@@ -337,13 +339,13 @@ class LibraryModel(QAbstractItemModel):
         node = self._node(index)
         return self.createIndex(node.parent.row, 0, node.parent.number) if node and node.parent else QModelIndex()
 
-    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:
         if parent.isValid() and parent.column() > 0:
             return 0
         node = self._node(parent)
         return len(node.children if node else self._top)
 
-    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:
         return 3
 
     def flags(self, index: QModelIndex) -> Qt.ItemFlag:
@@ -361,7 +363,7 @@ class LibraryModel(QAbstractItemModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag.AlignLeft if section == NAME else Qt.AlignmentFlag.AlignRight))
+            return _aligned(section)
         if role == Qt.ItemDataRole.DisplayRole:
             return (self.tr("Variant"), self.tr("MB"), self._score_heading())[section]
         if role == Qt.ItemDataRole.ToolTipRole and section == SCORE:
@@ -383,7 +385,7 @@ class LibraryModel(QAbstractItemModel):
         if role == GhostRole:
             return node.ghost
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignVCenter | (Qt.AlignmentFlag.AlignLeft if index.column() == NAME else Qt.AlignmentFlag.AlignRight))
+            return _aligned(index.column())
         return self._ghost_data(node, index.column(), role) if node.ghost else self._variant_data(node, index.column(), role)
 
     def _ghost_data(self, node: _Node, column: int, role: int) -> Any:
@@ -394,7 +396,8 @@ class LibraryModel(QAbstractItemModel):
             share = state.done / state.total if state.total else None
             return (state.job.title, "", f"{100 * share:.0f} %" if share is not None and state.status == "running" else "…")[column]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tr("This variant is being made: {stage}").format(stage=text.core_text(state.stage) or self.tr("waiting for its turn"))
+            stage = text.core_text(state.stage) if state.stage else self.tr("waiting for its turn")
+            return self.tr("This variant is being made: {stage}").format(stage=stage)
         return None
 
     def _variant_data(self, node: _Node, column: int, role: int) -> Any:
@@ -437,6 +440,11 @@ class LibraryModel(QAbstractItemModel):
             return False
         self.library.rename(node.id, str(value))
         return True
+
+
+def _aligned(column: int) -> int:
+    across = Qt.AlignmentFlag.AlignLeft if column == NAME else Qt.AlignmentFlag.AlignRight
+    return int(Qt.AlignmentFlag.AlignVCenter | across)
 
 
 def running(board: Any, library: Library) -> list[Any]:
