@@ -1,0 +1,1 @@
+"""Evaluation: what a variant scores, with the conditions it was scored under. Nothing here changes a model."""

@@ -1,0 +1,268 @@
+"""Distillation: a student learns to say what its teacher says, and what the text says.
+
+    loss = T^2 * KL(teacher at T || student at T) + alpha * cross-entropy(student, text)
+
+Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), section 2. The KL is summed over the
+vocabulary and averaged over the tokens that count. The student is a shallower copy of the teacher (as in Sanh et al.,
+'DistilBERT', 2019, section 3: layers are taken over) or another variant with the same tokens. Covers causal language
+models; hidden states and attention maps aren't compared, and the student writes no text of its own to learn from.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from pydantic import field_validator
+from torch import Tensor, nn
+
+from core.errors import UserError
+from core.methods import Given, Outcome, estimates, method, training
+from core.methods.common import round_weights, stored_dtype
+from core.models.blocks import blocks
+from core.models.packed import PackedLinear
+from core.params import Params, knob
+from core.records import Ledger, SourceInfo
+from core.run import Run
+
+IGNORED = -100  # a label that doesn't count, as transformers writes it
+
+
+class _Student(Params):
+    student: str | None = knob(
+        None,
+        title="Student",
+        help="Who learns: another variant with the same tokens, or, where none is chosen, a shallower copy of the teacher. "
+        "The variant that the method is applied to is the teacher.",
+        kind="variant",
+    )
+    layers: int | None = knob(
+        None,
+        title="Layers to keep",
+        help="Layers of the shallower copy, spread evenly over the teacher's, the first and last among them. Empty: half of them. "
+        "Fewer are faster and learn less.",
+        ge=1,
+        le=1000,
+        when={"student": None},
+    )
+    temperature: float = knob(
+        2.0,
+        title="Temperature",
+        help="Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens; 1 compares as they are.",
+        gt=0,
+        le=20,
+    )
+    alpha: float = knob(
+        0.5,
+        title="Weight of the text",
+        help="How much the text itself counts beside the teacher. 0: only the teacher. Raise it where the text is better than the teacher.",
+        ge=0,
+        le=100,
+    )
+
+    @field_validator("student", mode="before")
+    @classmethod
+    def _no_variant(cls, value: Any) -> Any:
+        return None if value in ("", "shallower") else value
+
+
+class DistilParams(training.TrainingParams, _Student):
+    """The student and the loss first, then the loop's knobs."""
+
+
+def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
+    if params.student is not None:
+        return {"notes": ["The size is the student's own."]}
+    if not (info.parameters and info.layers):
+        return {}
+    keep = kept_layers(info.layers, params.layers)
+    inside = sum(info.components.get(part, 0) for part in ("attention", "mlp", "norm"))
+    gone = inside * (1 - len(keep) / info.layers)
+    share = 1 - gone / info.parameters
+    tokens = params.steps * params.batch * params.context
+    return {
+        "bytes_on_disk": int(ledger.bytes_on_disk - gone * ledger.weight_bytes / max(1, ledger.parameters)),
+        "memory": estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
+        "seconds": estimates.training_seconds(info, tokens, share, 1.1, device),
+    }
+
+
+def label_distil(params: DistilParams) -> str:
+    if params.student is not None:
+        return "distilled"
+    return f"distilled to {params.layers} layers" if params.layers else "distilled to half the layers"
+
+
+@method(
+    "distil",
+    title="Distil",
+    family="distillation",
+    summary="Minutes to hours, needs a text. A student that's smaller and faster for real; how good depends on the time given.",
+    needs=("text", "teacher"),
+    tasks=("causal-lm",),
+    paper="https://arxiv.org/abs/1503.02531",
+    estimate=estimate_distil,
+    label=label_distil,
+    packed_parent=True,
+)
+def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
+    """Returns the trained student; the teacher `model` is left as it was. The weights end rounded to the stored dtype."""
+    model.requires_grad_(False)
+    notes: list[str] = []
+    longest, dtype = given.info.context, stored_dtype(given.info)
+    if params.student is None:
+        if any(isinstance(m, PackedLinear) for m in model.modules()):
+            raise UserError(
+                "{name} is quantized, and a shallower copy of packed weights can't be trained.",
+                hint="Distil the variant before the quantization, or choose another variant as the student.",
+                kind="model",
+                name=given.info.name,
+            )
+        total = len(blocks(model))
+        kept = kept_layers(total, params.layers)
+        student = shallower(model, kept)
+        notes.append(f"Student: {len(kept)} of the teacher's {total} layers ({', '.join(str(k + 1) for k in kept)}).")
+    else:
+        loaded = given.load_variant(params.student)
+        _check_student(loaded, given)
+        student = loaded.model
+        notes.append(f"Student: began with the weights of {loaded.folder.name}; the teacher is the parent, {given.info.name}.")
+        longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
+        dtype = stored_dtype(loaded.info)
+    learn, aside = training.read(given.text, given.tokenizer, params.context, run, longest)
+    vocabulary = max(model.config.get_text_config().vocab_size, student.config.get_text_config().vocab_size)
+
+    held_out = training.kept_aside(aside, params.context, estimates.rows_at_once(params.batch, params.context, vocabulary), given.device)
+
+    def both(rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (rows, seq, vocab) of student and teacher, over the tokens that both have."""
+        with torch.no_grad():
+            theirs = model(input_ids=rows[:, :-1], use_cache=False).logits
+        mine = student(input_ids=rows[:, :-1], use_cache=False).logits
+        shared = min(mine.shape[-1], theirs.shape[-1])  # embeddings padded to different sizes hold the same tokens first
+        return mine[..., :shared], theirs[..., :shared]
+
+    def loss_of(rows: Tensor) -> dict[str, Tensor]:
+        mine, theirs = both(rows)
+        return distillation_loss(mine, theirs, rows[:, 1:], params.temperature, params.alpha)
+
+    @torch.no_grad()
+    def judge() -> dict[str, float]:
+        sums, count = dict.fromkeys(("heldout_loss", "text", "heldout_kl", "agreement"), 0.0), 0
+        for rows in held_out:
+            run.check_cancelled()
+            mine, theirs = both(rows)
+            losses = distillation_loss(mine, theirs, rows[:, 1:], params.temperature, params.alpha)
+            n = rows[:, 1:].numel()
+            count += n
+            sums["heldout_loss"] += float(losses["loss"]) * n
+            sums["text"] += float(losses["loss/text"]) * n
+            sums["heldout_kl"] += float(divergence(theirs.float(), mine.float()).sum())
+            sums["agreement"] += float((mine.argmax(-1) == theirs.argmax(-1)).sum())
+        means = {name: value / count for name, value in sums.items()}
+        return {"heldout_perplexity": training.exp(means.pop("text"))} | means
+
+    generator = torch.Generator().manual_seed(given.seed)
+    feed = training.windows_of(learn, params.context, params.batch, generator)
+    trained = training.train(student, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary)
+    round_weights(student, dtype)
+    notes.append(trained.sentence())
+    before, after = trained.start["agreement"], trained.best["agreement"]
+    notes.append(f"It chooses the teacher's token {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
+    return Outcome(student, tuple(notes))
+
+
+# ---- the loss, on plain tensors ---------------------------------------------------------------------------------------
+
+
+def distillation_loss(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, alpha: float) -> dict[str, Tensor]:
+    """{'loss', 'loss/teacher', 'loss/text'}: means over the positions whose label isn't IGNORED, so padding changes nothing.
+
+    student, teacher: logits (..., vocab); labels: token ids (...). The mean over tokens is taken once, over all positions
+    together: a mean over the vocabulary or over the batch's rows would make the loss depend on their number.
+    """
+    counted = labels != IGNORED  # (...)
+    mine, theirs = student[counted].float(), teacher[counted].float()  # (tokens, vocab)
+    taught = temperature**2 * divergence(theirs / temperature, mine / temperature).mean()
+    text = F.cross_entropy(mine, labels[counted])
+    return {"loss": taught + alpha * text, "loss/teacher": taught, "loss/text": text}
+
+
+def divergence(teacher: Tensor, student: Tensor) -> Tensor:
+    """KL(teacher || student) in nats at each position, summed over the vocabulary: logits (..., vocab) -> (...)."""
+    log_p, log_q = F.log_softmax(teacher, -1), F.log_softmax(student, -1)
+    return (log_p.exp() * (log_p - log_q)).sum(-1)
+
+
+# ---- the student ------------------------------------------------------------------------------------------------------
+
+
+def kept_layers(total: int, wanted: int | None) -> list[int]:
+    """Which of `total` layers a copy with `wanted` of them keeps (None: half, rounded up): evenly spread, first and last included."""
+    wanted = wanted or (total + 1) // 2
+    if wanted >= total:
+        raise UserError(
+            "A student of {wanted} layers isn't shallower than its teacher of {total}.",
+            hint="Keep fewer than {total} layers.",
+            wanted=wanted,
+            total=total,
+        )
+    if wanted == 1:
+        return [0]
+    return [round(i * (total - 1) / (wanted - 1)) for i in range(wanted)]
+
+
+def shallower(model: nn.Module, kept: list[int]) -> nn.Module:
+    """A copy of the model with only those of its blocks, renumbered, and the config to match. The model is left as it was."""
+    found = blocks(model)
+    total = len(found)
+    holder_name = found[0][0].rpartition(".")[0]
+    parent_name, _, leaf = holder_name.rpartition(".")
+    parent, whole = model.get_submodule(parent_name), model.get_submodule(holder_name)
+    setattr(parent, leaf, nn.ModuleList(found[k][1] for k in kept))
+    try:
+        student = copy.deepcopy(model)  # only what stays is copied
+    finally:
+        setattr(parent, leaf, whole)
+    for number, (_, block) in enumerate(blocks_of(student, holder_name)):
+        for module in block.modules():  # a cache finds its layer by this number
+            if isinstance(getattr(module, "layer_idx", None), int):
+                module.layer_idx = number
+    config = student.config.get_text_config()
+    for name, value in list(vars(config).items()):
+        if isinstance(value, (list, tuple)) and len(value) == total:  # 'layer_types' and the like: one entry a layer
+            setattr(config, name, type(value)(value[k] for k in kept))
+    config.num_hidden_layers = len(kept)
+    return student
+
+
+def blocks_of(model: nn.Module, holder: str) -> list[tuple[str, nn.Module]]:
+    return [(f"{holder}.{index}", block) for index, block in enumerate(model.get_submodule(holder))]
+
+
+def _check_student(loaded: Any, given: Given) -> None:
+    if not loaded.info.tokens_hash or loaded.info.tokens_hash != given.info.tokens_hash:
+        raise UserError(
+            "{student} has other tokens than {teacher}, so it can't learn from it token by token.",
+            hint="Choose a student with the same tokenizer.",
+            kind="model",
+            student=loaded.folder.name,
+            teacher=given.info.name,
+        )
+    if loaded.folder.resolve() == given.folder.resolve():
+        raise UserError(
+            "{student} can't learn from itself.",
+            hint="Choose another variant as the student, or a shallower copy.",
+            student=loaded.folder.name,
+        )
+    if loaded.info.task != "causal-lm":
+        raise UserError("{student} doesn't generate text.", hint="Choose another student.", kind="model", student=loaded.folder.name)
+    if loaded.info.quantization:
+        raise UserError(
+            "{student} is quantized, and packed weights can't be trained.",
+            hint="Choose the variant that it was quantized from.",
+            kind="model",
+            student=loaded.folder.name,
+        )

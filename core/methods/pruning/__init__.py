@@ -1,0 +1,1 @@
+"""Pruning: weights, or whole parts, that the model does without."""

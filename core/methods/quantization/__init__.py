@@ -1,0 +1,1 @@
+"""Quantization: the same weights in fewer bits."""

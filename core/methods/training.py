@@ -1,0 +1,321 @@
+"""The training loop that distillation and recovery share, and the text that it's fed with.
+
+AdamW with decoupled weight decay (Loshchilov & Hutter 2019), linear warm-up and cosine decay, gradients clipped to
+norm 1, weights that must stay zero held at zero, the best step kept by the held-out loss. Windows of one long text, no
+padding; without dropout, since runs are short and the best step is kept. No data or model parallelism.
+
+Deterministic: the same seed, device, library versions and number of threads give the same weights bit for bit. The
+number of threads counts, because sums are split between threads and floating-point addition isn't associative.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.data.text import Text, token_ids, windows
+from core.errors import UserError
+from core.methods import estimates
+from core.params import Params, knob
+from core.run import Run
+
+MOST_TOKENS = 8_000_000  # of a longer text, only so much is read: tokenizing more takes longer than a short training
+HELDOUT_SHARE, HELDOUT_WINDOWS = 0.05, 16  # the end of the text is kept aside: a twentieth, at most so many windows
+FLOOR = 0.05  # of the learning rate, where the cosine ends
+BETAS = (0.9, 0.95)
+
+
+class TrainingParams(Params):
+    """The knobs of the loop. A method's own knobs come first where its class names them before this one."""
+
+    steps: int = knob(
+        300, title="Steps", help="Updates of the weights. More is better until the held-out loss stops falling.", ge=1, le=1_000_000
+    )
+    batch: int = knob(
+        8,
+        title="Batch",
+        unit="windows",
+        help="Windows of text a step. Larger is steadier and slower; halve it where memory runs out.",
+        ge=1,
+        le=4096,
+    )
+    context: int = knob(
+        256,
+        title="Context",
+        unit="tokens",
+        help="Tokens a window. Memory and time grow with it; longer than what the model will read later is wasted.",
+        ge=8,
+        le=131_072,
+    )
+    learning_rate: float = knob(
+        5e-4,
+        title="Learning rate",
+        help="Size of the updates at their largest. Halve it where the loss jumps or rises; double it where it hardly falls.",
+        gt=0,
+        le=1,
+    )
+    warmup: float = knob(
+        0.1,
+        title="Warm-up",
+        help="Share of the steps in which the learning rate grows from nothing to its full size. Raise it where the loss jumps at first.",
+        ge=0,
+        le=1,
+        advanced=True,
+    )
+    weight_decay: float = knob(
+        0.01,
+        title="Weight decay",
+        help="Pull of the weights towards zero at each step. Raise it to 0.1 for long trainings on little text.",
+        ge=0,
+        le=1,
+        advanced=True,
+    )
+    precision: Literal["auto", "float32", "bfloat16"] = knob(
+        "auto",
+        title="Precision",
+        help="In which forward and backward are computed; the weights are kept in float32. Automatic: bfloat16 on a GPU or CPU that "
+        "multiplies in it, else float32.",
+        labels={"auto": "Automatic", "float32": "float32", "bfloat16": "bfloat16"},
+        advanced=True,
+    )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What the loop did. Losses are held-out ones; `best_step` 0 means that training never beat the start."""
+
+    steps: int
+    best_step: int
+    start: dict[str, float]
+    best: dict[str, float]
+    held: int  # weights held at zero
+    seconds: float
+    stopped: bool
+
+    def sentence(self) -> str:
+        """'300 steps in 80 s; held-out perplexity 61.20 before, 33.10 at the best step (290).'"""
+        before, after = self.start["heldout_perplexity"], self.best["heldout_perplexity"]
+        early = ", finished early as asked" if self.stopped else ""
+        best = f"{after:.2f} at the best step ({self.best_step}), which was kept" if self.best_step else "never better: nothing was changed"
+        return f"{self.steps} steps{early}; held-out perplexity {before:.2f} before, {best}."
+
+
+# ---- the text ---------------------------------------------------------------------------------------------------------
+
+
+def read(text: Text, tokenizer: Any, context: int, run: Run, longest: int | None = None) -> tuple[Tensor, Tensor]:
+    """(ids to train on, ids kept aside), both 1-D. Raises UserError where the text or the model is too short for the context."""
+    if longest and context > longest:
+        raise UserError(
+            "The model holds {longest} tokens, fewer than a context of {context}.",
+            hint="Choose a context of at most {longest}.",
+            longest=longest,
+            context=context,
+        )
+    run.stage("Reading the text", text.name)
+    ids = token_ids(text, tokenizer, MOST_TOKENS)
+    aside = max(context + 1, min(int(HELDOUT_SHARE * len(ids)), HELDOUT_WINDOWS * context))
+    if len(ids) - aside < context + 1:
+        raise UserError(
+            "{name} has {tokens} tokens; training with a context of {context} needs {needed}, part of them kept aside.",
+            hint="Choose a longer text, or a context of at most {most}.",
+            kind="data",
+            name=text.name,
+            tokens=len(ids),
+            context=context,
+            needed=2 * (context + 1),
+            most=max(1, len(ids) // 2 - 1),
+        )
+    run.log(f"{len(ids) - aside:,} tokens to train on, {aside:,} kept aside")
+    return ids[:-aside], ids[-aside:]
+
+
+def windows_of(ids: Tensor, context: int, batch: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """Endless batches (batch, context + 1): each pass over the text is cut anew at a random offset and shuffled."""
+    last = len(ids) - context - 1  # the last possible start
+    rows: list[Tensor] = []
+    while True:
+        shift = int(torch.randint(min(context, last + 1), (), generator=generator))
+        starts = torch.arange(shift, last + 1, context)
+        for start in starts[torch.randperm(len(starts), generator=generator)].tolist():
+            rows.append(ids[start : start + context + 1])
+            if len(rows) == batch:
+                yield torch.stack(rows)
+                rows = []
+
+
+def kept_aside(ids: Tensor, context: int, rows: int, device: str) -> tuple[Tensor, ...]:
+    """The whole windows of the ids kept aside, `rows` at a time: each (≤ rows, context + 1)."""
+    return torch.stack(windows(ids, context + 1)).to(device).split(rows)
+
+
+# ---- the loop ---------------------------------------------------------------------------------------------------------
+
+
+def train(
+    model: nn.Module,
+    batches: Iterator[Tensor],
+    loss_of: Callable[[Tensor], dict[str, Tensor]],
+    judge: Callable[[], dict[str, float]],
+    params: TrainingParams,
+    *,
+    run: Run,
+    device: str,
+    vocabulary: int,
+    hold: dict[str, Tensor] | None = None,
+) -> Trained:
+    """Trains `model` in place, and leaves it with the weights of its best step, in eval mode and without gradients.
+
+    batches: (batch, context + 1) ids; loss_of: rows of a batch -> {'loss': mean over their tokens, parts by name ...};
+    judge: {'heldout_loss', 'heldout_perplexity', ...} of the model as it is; hold: parameter name -> True where a weight
+    must stay exactly zero. Raises UserError where the loss stops being a number, Cancelled where that was asked.
+    """
+    hold = hold or {}
+    model.float().requires_grad_(True)
+    named = dict(model.named_parameters())
+    masks = [(named[name], mask.to(device)) for name, mask in hold.items()]
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": [p for p in named.values() if p.ndim > 1], "weight_decay": params.weight_decay},
+            {"params": [p for p in named.values() if p.ndim <= 1], "weight_decay": 0.0},  # norms and biases aren't pulled to zero
+        ],
+        lr=params.learning_rate,
+        betas=BETAS,
+        fused=True,
+    )
+    rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
+    every = max(1, min(50, params.steps // 10))
+    begun, step = time.monotonic(), 0
+    stopped = False
+    with deterministic(device):
+        start = best = judge()
+        best_step, kept = 0, _copy(named)
+        _report(run, 0, start)
+        for step in run.track(range(1, params.steps + 1), "Training"):
+            rate = params.learning_rate * schedule(step, params.steps, params.warmup)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            parts = _backward(next(batches).to(device), rows, loss_of, precision(params.precision, device), device, run)
+            if not math.isfinite(parts["loss"]):
+                raise UserError(
+                    "The training diverged: at step {step} the loss isn't a number any more.",
+                    hint="Choose a smaller learning rate or a longer warm-up.",
+                    kind="data",
+                    step=step,
+                )
+            for parameter, mask in masks:
+                parameter.grad.masked_fill_(mask, 0)  # so that held weights count neither in the norm nor in the moments
+            torch.nn.utils.clip_grad_norm_(list(named.values()), 1.0)
+            optimizer.step()
+            with torch.no_grad():
+                for parameter, mask in masks:
+                    parameter.masked_fill_(mask, 0)
+            optimizer.zero_grad(set_to_none=True)
+            for name, value in parts.items():
+                run.metric(name, step, value)
+            run.metric("lr", step, rate)
+            stopped = run.stop_asked and step < params.steps
+            if step % every == 0 or step == params.steps or stopped:
+                found = judge()
+                _report(run, step, found)
+                if found["heldout_loss"] < best["heldout_loss"]:
+                    best, best_step, kept = found, step, _copy(named)
+            if stopped:
+                break
+    with torch.no_grad():
+        for name, parameter in named.items():
+            parameter.copy_(kept[name])
+    model.requires_grad_(False)
+    model.eval()
+    trained = Trained(step, best_step, start, best, sum(int(m.sum()) for m in hold.values()), time.monotonic() - begun, stopped)
+    run.log(trained.sentence())
+    return trained
+
+
+def _backward(batch: Tensor, rows: int, loss_of, dtype: torch.dtype, device: str, run: Run) -> dict[str, float]:
+    """Gradients of the mean loss of the batch, `rows` at a time; returns the batch's mean losses by name."""
+    totals: dict[str, float] = {}
+    for part in batch.split(rows):
+        run.check_cancelled()
+        share = len(part) / len(batch)  # windows are all of one length, so tokens are weighted alike
+        with torch.autocast(device.split(":")[0], dtype, enabled=dtype != torch.float32):
+            losses = loss_of(part)
+        (losses["loss"] * share).backward()
+        for name, value in losses.items():
+            totals[name] = totals.get(name, 0.0) + float(value.detach()) * share
+    return totals
+
+
+def schedule(step: int, steps: int, warmup: float) -> float:
+    """Factor on the learning rate at `step` (from 1): linear to 1 over the warm-up, then a cosine down to FLOOR."""
+    rising = math.ceil(warmup * steps)
+    if step <= rising:
+        return step / rising
+    done = (step - rising) / max(1, steps - rising)
+    return FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def precision(name: str, device: str) -> torch.dtype:
+    """The dtype to compute in. It depends on the machine alone, never on a timing, so that a seed gives the same weights."""
+    if name != "auto":
+        return torch.bfloat16 if name == "bfloat16" else torch.float32
+    if device.startswith("cuda"):
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
+    if device == "cpu" and _cpu_multiplies_bfloat16():
+        return torch.bfloat16
+    return torch.float32
+
+
+def _cpu_multiplies_bfloat16() -> bool:
+    """Whether the CPU has instructions for it; without them bfloat16 is emulated and several times slower than float32."""
+    asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # torch has no public name for it; one that's gone counts as no
+    return any(getattr(torch.cpu, name, lambda: False)() for name in asked)
+
+
+@contextlib.contextmanager
+def deterministic(device: str) -> Iterator[None]:
+    """Only algorithms that give the same sums every time. On the CPU they do so as it is, with the same number of threads."""
+    if not device.startswith("cuda"):
+        yield
+        return
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS asks for it, before its first call
+    before, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=warned)
+
+
+def zeros_of(layers: list[tuple[str, nn.Module]], model: nn.Module) -> dict[str, Tensor]:
+    """Parameter name -> True where the weight of a linear layer is exactly zero."""
+    own = {id(p): name for name, p in model.named_parameters()}
+    return {own[id(module.weight)]: module.weight.detach() == 0 for _, module in layers}
+
+
+def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Mean over all tokens: logits (rows, seq, vocab), targets (rows, seq)."""
+    return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+
+
+def exp(x: float) -> float:
+    """e^x, infinite where that's too large for a float."""
+    return math.exp(x) if x < 700 else math.inf
+
+
+def _copy(named: dict[str, nn.Parameter]) -> dict[str, Tensor]:
+    return {name: p.detach().to("cpu", copy=True) for name, p in named.items()}
+
+
+def _report(run: Run, step: int, found: dict[str, float]) -> None:
+    for name, value in found.items():
+        run.metric(name, step, value)
