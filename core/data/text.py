@@ -52,9 +52,7 @@ def read_text(path: str | Path) -> Text:
     if "\0" in content:
         raise UserError("{path} isn't text: it holds zero bytes.", hint="Choose a plain text file.", kind="data", path=str(path))
     if not content.strip():
-        raise UserError(
-            "{path} is empty, so there is nothing to read from it.", hint="Choose a file with text in it.", kind="data", path=str(path)
-        )
+        raise UserError("{path} is empty, so there is nothing to read.", hint="Choose a file with text in it.", kind="data", path=str(path))
     return Text(path.name, str(path), content, hashlib.sha256(raw).hexdigest())
 
 

@@ -20,16 +20,10 @@ COMPONENTS = ("embedding", "attention", "mlp", "norm", "head", "other")
 # Read in this order: 'attention.output.LayerNorm' is a norm, and BERT's 'layer.0.output.dense' is what is left of its block.
 _PATTERNS = (
     ("norm", r"norm|(^|\.)ln_|(^|\.)ln\d?(\.|$)"),
-    (
-        "head",
-        r"^(lm_head|embed_out|output|score|classifier|qa_outputs|cls|vocab_\w+|pre_classifier|generator_lm_head)(\.|$)|\.lm_head(\.|$)",
-    ),
+    ("head", r"^(lm_head|embed_out|output|score|(pre_)?classifier|qa_outputs|cls|vocab_\w+)(\.|$)|\.lm_head(\.|$)"),
     ("embedding", r"embed|(^|\.)w[tp]e(\.|$)|(^|\.)(tok|position|token)_embd(\.|$)"),
-    ("attention", r"attn|attention|(^|\.)(q|k|v|o|qkv|query|key|value|out|c_attn)_?(proj|lin)?(\.|$)"),
-    (
-        "mlp",
-        r"mlp|ffn|feed_?forward|(^|\.)fc_?\d?(\.|$)|intermediate|(^|\.)lin[12](\.|$)|(gate|up|down)_proj|c_fc|layer\.\d+\.output\.dense|experts",
-    ),
+    ("attention", r"attn|attention|(^|\.)(q|k|v|o|qkv|query|key|value|out)_?(proj|lin)?(\.|$)"),
+    ("mlp", r"mlp|ffn|feed_?forward|experts|intermediate|(^|\.)(fc_?|lin)\d?(\.|$)|(gate|up|down)_proj|layer\.\d+\.output\.dense"),
 )
 _COMPILED = tuple((component, re.compile(pattern, re.IGNORECASE)) for component, pattern in _PATTERNS)
 

@@ -320,13 +320,7 @@ def quantization_name(config: Any) -> str | None:
         weights = (group or {}).get("weights") or {}
         if not weights:
             continue
-        size = (
-            f" g{weights['group_size']}"
-            if weights.get("strategy") == "group"
-            else " per channel"
-            if weights.get("strategy") == "channel"
-            else ""
-        )
+        size = {"group": f" g{weights.get('group_size')}", "channel": " per channel"}.get(str(weights.get("strategy")), "")
         names.append(f"{weights.get('type', 'int')}{weights.get('num_bits', '?')}{size}{'' if weights.get('symmetric', True) else ' asym'}")
     bits = f"int{config['bits']}" if "bits" in config else ""
     return f"{', '.join(names) or bits} ({method})".strip()

@@ -18,7 +18,7 @@ from torch import nn
 from core.errors import Cancelled, UserError, explain
 from core.models import inspect, packed, tensors
 from core.models.blocks import replace
-from core.models.devices import choose, dtype_for
+from core.models.devices import STORED, choose, dtype_for
 from core.models.packed import PackedLinear, QuantWeight
 from core.records import SourceInfo
 from core.workspace import read_json
@@ -100,6 +100,11 @@ def stored_dtype(info: SourceInfo) -> str:
     return max(floats, key=lambda name: floats[name]) if floats else "F32"
 
 
+def storage_dtype(info: SourceInfo) -> torch.dtype:
+    """`stored_dtype` as torch's: what a dense weight of this model is saved in, and the dtype for the scales of a packed one."""
+    return STORED.get(stored_dtype(info), torch.float32)
+
+
 def load_tokenizer(folder: Path, *, remote_code: bool = False) -> Any:
     """The folder's tokenizer. Raises UserError where its files can't be read."""
     try:
@@ -142,7 +147,7 @@ def load_config(folder: Path, *, remote_code: bool = False) -> Any:
 
 def _read(folder: Path, info: SourceInfo, dtype: torch.dtype, *, packed: bool, remote_code: bool) -> nn.Module:
     config = load_config(folder, remote_code=remote_code)
-    settings = dict(config=config, dtype=dtype, output_loading_info=True, local_files_only=True)
+    settings = {"config": config, "dtype": dtype, "output_loading_info": True, "local_files_only": True}
     if info.remote_code:
         auto = getattr(transformers, _AUTO.get(info.task, "AutoModel"))
         model, report = auto.from_pretrained(folder, trust_remote_code=True, **settings)
@@ -229,18 +234,11 @@ def _strictly(report: Any, info: SourceInfo) -> None:
     get = lambda key: report.get(key) if isinstance(report, dict) else getattr(report, key, None)
     missing, unexpected = sorted(get("missing_keys") or ()), sorted(get("unexpected_keys") or ())
     mismatched = [str(m) for m in get("mismatched_keys") or ()]
+    belong = "Check that config.json belongs to these weights."
     for names, message, hint in (
         (missing, "{count} weights that {architecture} needs are missing from the files, {first} among them.", "Download the model again."),
-        (
-            mismatched,
-            "{count} weights don't have the shape that config.json says, {first} among them.",
-            "Check that config.json belongs to these weights.",
-        ),
-        (
-            unexpected,
-            "The files hold {count} weights that {architecture} doesn't have, {first} among them.",
-            "Check that config.json belongs to these weights.",
-        ),
+        (mismatched, "{count} weights don't have the shape that config.json says, {first} among them.", belong),
+        (unexpected, "The files hold {count} weights that {architecture} doesn't have, {first} among them.", belong),
     ):
         if names:
             raise UserError(

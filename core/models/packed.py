@@ -10,6 +10,11 @@ say how the codes were chosen: rounding to nearest, GPTQ and others make the sam
 On disk: the layouts of compressed-tensors, 'int-quantized' for 8 bits and 'pack-quantized' below, so that plain
 transformers (and vLLM) reads them. Scales are kept in the dtype in which the model is stored: a scale that had
 to be rounded on saving would give another model than the one that was measured. Embeddings aren't packed here.
+
+Plain transformers dequantizes in two ways, and a reload is exact only if it's done likewise here. As a rule the
+scale is cast to the dtype that the model computes in, and multiplied there. Packed codes with a zero can't be
+read that way (its empty model has the zeros unpacked, so their shapes clash); they're marked 'dequantize' in the
+config, and then the product is formed in the scale's own dtype and cast afterwards.
 """
 
 from __future__ import annotations
@@ -119,15 +124,18 @@ def quantize(
 
 
 def dequantize(quant: QuantWeight, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """The weight (out, in) that the codes stand for, computed in `dtype` (the scale's own by default).
-
-    Same operations in the same order and precision as compressed-tensors, so that a reload gives the same bits.
-    """
-    scale = quant.scale if dtype is None else quant.scale.to(dtype)
+    """The weight (out, in) that the codes stand for, in `dtype` (the scale's own by default), bit for bit as a reload gives it."""
+    dtype = dtype or quant.scale.dtype
+    scale = quant.scale if dequantized_on_load(quant.bits, quant.symmetric) else quant.scale.to(dtype)
     x = quant.codes.to(scale.dtype).unflatten(-1, (scale.shape[-1], -1))  # (out, groups, group_size)
     if quant.zero is not None:
         x = x - quant.zero.to(scale.dtype).unsqueeze(-1)
-    return (x * scale.unsqueeze(-1)).flatten(-2)
+    return (x * scale.unsqueeze(-1)).flatten(-2).to(dtype)
+
+
+def dequantized_on_load(bits: int, symmetric: bool) -> bool:
+    """Whether plain transformers must dequantize this grid while loading, rather than at the first forward."""
+    return bits < 8 and not symmetric
 
 
 def pack(codes: torch.Tensor, bits: int, dim: int = 1) -> torch.Tensor:
@@ -143,7 +151,7 @@ def unpack(words: torch.Tensor, bits: int, shape: tuple[int, int], dim: int = 1)
 class PackedLinear(nn.Module):
     """A linear layer whose weight stays packed; a forward dequantizes it, multiplies, and lets the dense copy go.
 
-    Buffers carry compressed-tensors' names. `weight` is a dequantized copy: writing into it changes nothing.
+    `weight` is a dequantized copy: writing into it changes nothing. The scale keeps its dtype when the model is cast.
     """
 
     def __init__(self, quant: QuantWeight, bias: torch.Tensor | None = None, dtype: torch.dtype | None = None):
@@ -155,9 +163,20 @@ class PackedLinear(nn.Module):
             self.register_buffer("weight_codes", quant.codes)  # (out, in) int8
         else:
             self.register_buffer("weight_packed", pack(quant.codes, quant.bits))  # (out, ceil(in * bits / 32)) int32
-        self.register_buffer("weight_scale", quant.scale if dtype is None else quant.scale.to(dtype))  # (out, groups)
+        self.register_buffer("weight_scale", quant.scale)  # (out, groups)
         self.register_buffer("weight_zero_point", quant.zero)  # (out, groups) int8, or None
+        self.register_buffer("_like", torch.empty(0, dtype=dtype or quant.scale.dtype, device=quant.scale.device), persistent=False)
         self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
+
+    def _apply(self, fn, recurse=True):
+        scale = self.weight_scale
+        super()._apply(fn, recurse)
+        self.weight_scale = scale.to(self.weight_scale.device)
+        return self
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._like.dtype
 
     @classmethod
     def from_linear(cls, linear: nn.Module, quant: QuantWeight) -> PackedLinear:
@@ -183,16 +202,15 @@ class PackedLinear(nn.Module):
 
     @property
     def weight(self) -> torch.Tensor:
-        return dequantize(self.quant)
+        return dequantize(self.quant, self.dtype)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.linear(x, self.weight, self.bias)  # (..., in) -> (..., out)
 
     def extra_repr(self) -> str:
         grid = f"group {self.group_size}" if self.group_size else "per channel"
-        return (
-            f"in={self.in_features}, out={self.out_features}, {self.bits} bits, {grid}, {'symmetric' if self.symmetric else 'asymmetric'}"
-        )
+        symmetry = "symmetric" if self.symmetric else "asymmetric"
+        return f"in={self.in_features}, out={self.out_features}, {self.bits} bits, {grid}, {symmetry}"
 
 
 # ---- compressed-tensors' layout -----------------------------------------------------------------------------------
@@ -253,11 +271,19 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
     """The config.json entry for these packed modules; `dense` names the Linear modules that stayed dense.
 
     Modules on the same grid share a group. Where there's one group it targets the class Linear, with the dense
-    ones ignored; otherwise each group lists its modules.
+    ones ignored; otherwise each group lists its modules. Raises UserError where plain transformers couldn't read
+    such a mixture.
     """
     groups: dict[tuple, list[str]] = {}
     for name, module in modules.items():
         groups.setdefault((module.bits, module.group_size, module.symmetric), []).append(name)
+    on_load = any(dequantized_on_load(bits, symmetric) for bits, _, symmetric in groups)
+    if on_load and len(groups) > 1:
+        raise UserError(
+            "Asymmetric grids below 8 bits can't be mixed with others in one model: plain transformers would read them wrongly.",
+            hint="Use symmetric grids, or one asymmetric grid throughout.",
+            kind="model",
+        )
     config_groups = {}
     formats = {_format(bits) for bits, _, _ in groups}
     for index, ((bits, group_size, symmetric), names) in enumerate(sorted(groups.items(), key=lambda item: str(item[0]))):
@@ -279,7 +305,7 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
             "output_activations": None,
             "format": _format(bits),
         }
-    return {
+    config = {
         "quant_method": "compressed-tensors",
         "version": compressed_tensors.__version__,
         "quantization_status": "compressed",
@@ -289,6 +315,7 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
         "kv_cache_scheme": None,
         "global_compression_ratio": None,
     }
+    return config | {"dequantize": True} if on_load else config
 
 
 def _format(bits: int) -> str:

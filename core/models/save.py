@@ -1,0 +1,222 @@
+"""Saving a model as a folder that plain transformers loads: weights, a config of the real shapes, tokenizer and the rest.
+
+Dense weights keep the dtype in which the source stores them; PackedLinear layers are written packed. Nothing else is
+written: no masks, no gradients, no second copy of a tied weight. Whether the folder reloads to the same model is
+for verify.py to show.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from transformers.core_model_loading import revert_weight_conversion
+
+from core.errors import UserError, explain
+from core.models import inspect, tensors
+from core.models.blocks import linears
+from core.models.devices import STORED
+from core.models.packed import PackedLinear, quantization_config, to_layout
+from core.run import Run
+
+SHARD = 4_000_000_000  # bytes; larger models are cut into files of at most this
+ROOM = 20_000_000  # bytes beside the weights that a variant's other files may take
+
+
+def save(model: nn.Module, staged: Path, source: Path, *, run: Run, dtype: torch.dtype | None = None) -> None:
+    """Writes `model` into the existing folder `staged`; what isn't weights or config comes from the folder `source`.
+
+    dtype: of the stored dense weights; None keeps, tensor by tensor, what `source` stores. Where storing rounds, the
+    model in memory is rounded with it, so that what was saved, what is in memory and what is measured are the same.
+    Raises UserError: a weight that isn't finite, or not in the stored precision; a layer that can't be stored; no space.
+    """
+    state, packed = _state(model, source, dtype)
+    _room(staged, sum(t.numel() * t.element_size() for t in state.values()))
+    try:
+        _write(state, staged, run)
+        _write_config(model, packed, staged, source, dtype)
+        copy_rest(source, staged)
+        if not (staged / "generation_config.json").exists() and getattr(model, "can_generate", lambda: False)():
+            model.generation_config.save_pretrained(staged)
+    except OSError as error:
+        raise explain(error) from error
+
+
+def _state(model: nn.Module, source: Path, dtype: torch.dtype | None) -> tuple[dict[str, torch.Tensor], dict[str, PackedLinear]]:
+    """(tensors as they're to be stored, on the CPU, by name; packed modules by name)."""
+    found = tensors.headers(source)
+    main = dtype or _most(found)
+    packed = {name: m for name, m in model.named_modules() if isinstance(m, PackedLinear)}
+    head = getattr(model, "get_output_embeddings", lambda: None)()
+    if isinstance(head, PackedLinear) and getattr(model.config.get_text_config(), "tie_word_embeddings", False):
+        raise UserError(
+            "The output layer is tied to the embedding, so it can't be packed apart from it.",
+            hint="Leave the output layer out.",
+            kind="model",
+        )
+    ignored = set(getattr(model, "_keys_to_ignore_on_save", None) or ())
+    out: dict[str, torch.Tensor] = {}
+    with torch.no_grad():
+        for name, tensor in _untied(model):
+            stem, _, leaf = name.rpartition(".")
+            if name in ignored or (stem in packed and leaf != "bias"):
+                continue
+            stored = tensor.detach()
+            if tensor.is_floating_point():
+                wanted = dtype or STORED.get(found[name].dtype if name in found else "", main)
+                stored = stored.to(wanted)
+                _finite(name, stored, tensor)
+                if wanted != tensor.dtype:
+                    tensor.copy_(stored)
+            out[name] = stored.cpu().contiguous()
+    if not packed:
+        out = revert_weight_conversion(model, out)
+    for name, module in packed.items():
+        if not torch.isfinite(module.weight_scale).all():
+            raise _not_finite(f"{name}.weight_scale")
+        quant = module.quant
+        try:
+            layout = to_layout(quant, main)
+        except ValueError:
+            layout = to_layout(quant, quant.scale.dtype)  # a scale finer than the model's own dtype is kept as it is
+        out |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in layout.items()}
+    return out, packed
+
+
+def _most(found: dict[str, tensors.TensorInfo]) -> torch.dtype:
+    """The floating dtype that takes the most numbers in a file's dense weights."""
+    sums: dict[str, int] = {}
+    for info in found.values():
+        if info.dtype in STORED and not info.name.endswith("weight_scale"):
+            sums[info.dtype] = sums.get(info.dtype, 0) + info.numbers
+    return STORED[max(sums, key=lambda name: sums[name])] if sums else torch.float32
+
+
+def _untied(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """(name, tensor) of the state, each tensor once: of names that share one, that which the others are tied to."""
+    state = model.state_dict()
+    tied = set(getattr(model, "all_tied_weights_keys", None) or ())  # names that are copies of another
+    names: dict[tuple, list[str]] = {}
+    for name, tensor in state.items():
+        names.setdefault((tensor.data_ptr(), tensor.shape, tensor.dtype) if tensor.numel() else (name,), []).append(name)
+    for group in names.values():
+        name = next((n for n in group if n not in tied), group[0])
+        yield name, state[name]
+
+
+def _finite(name: str, stored: torch.Tensor, original: torch.Tensor) -> None:
+    if torch.isfinite(stored).all():
+        return
+    if torch.isfinite(original).all():
+        raise UserError(
+            "{tensor} has values too large for {dtype}, so the model can't be stored in it.",
+            hint="Store it in bfloat16 or float32.",
+            kind="check",
+            tensor=name,
+            dtype=str(stored.dtype).removeprefix("torch."),
+        )
+    raise _not_finite(name)
+
+
+def _not_finite(name: str) -> UserError:
+    return UserError(
+        "The result isn't usable: {tensor} holds values that aren't finite numbers.",
+        hint="Try a smaller learning rate or a milder setting.",
+        kind="check",
+        tensor=name,
+    )
+
+
+def room_for(folder: Path, needed: int) -> None:
+    """Raises UserError where the disk that `folder` is on has less than `needed` bytes free."""
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise UserError(
+            "The disk has {free} MB free, and {needed} MB are needed.",
+            hint="Free some space, or choose a workspace on another disk.",
+            kind="disk",
+            free=free // 1_000_000,
+            needed=-(-needed // 1_000_000),
+        )
+
+
+def _room(staged: Path, weights: int) -> None:
+    room_for(staged, weights + ROOM)
+
+
+def _write(state: dict[str, torch.Tensor], staged: Path, run: Run) -> None:
+    shards: list[list[str]] = [[]]
+    filled = 0
+    for name, tensor in state.items():
+        size = tensor.numel() * tensor.element_size()
+        if shards[-1] and filled + size > SHARD:
+            shards.append([])
+            filled = 0
+        shards[-1].append(name)
+        filled += size
+    weight_map: dict[str, str] = {}
+    for index, names in enumerate(run.track(shards, "Saving"), 1):
+        file = "model.safetensors" if len(shards) == 1 else f"model-{index:05}-of-{len(shards):05}.safetensors"
+        write_tensors({name: state[name] for name in names}, staged / file)
+        weight_map |= dict.fromkeys(names, file)
+    if len(shards) > 1:
+        write_index(staged, weight_map, sum(t.numel() * t.element_size() for t in state.values()))
+
+
+def write_tensors(state: dict[str, torch.Tensor], path: Path) -> None:
+    """One safetensors file. Raises UserError where the disk is full or can't be written to."""
+    try:
+        save_file(state, path, metadata={"format": "pt"})
+    except Exception as error:  # safetensors wraps the system's error in its own
+        raise explain(error) from error
+
+
+def write_index(folder: Path, weight_map: dict[str, str], total_bytes: int) -> None:
+    """The index that tells which file of a sharded model holds which tensor."""
+    index = {"metadata": {"total_size": total_bytes}, "weight_map": weight_map}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
+
+
+def _write_config(model: nn.Module, packed: dict[str, PackedLinear], staged: Path, source: Path, dtype: torch.dtype | None) -> None:
+    config = copy.deepcopy(model.config)
+    config.architectures = [type(model).__name__]
+    entry: dict[str, Any] = json.loads(config.to_json_string(use_diff=True))
+    entry.pop("quantization_config", None)
+    entry.pop("_name_or_path", None)
+    entry.pop("torch_dtype", None)
+    # the dtype that plain transformers loads in unless told otherwise: that of the stored weights, not the one computed in
+    entry["dtype"] = str(dtype or _most(tensors.headers(source))).removeprefix("torch.")
+    if packed:
+        dense = [name for name, m in linears(model, head=True) if isinstance(m, nn.Linear)]
+        entry["quantization_config"] = quantization_config(packed, dense)
+    (staged / "config.json").write_text(json.dumps(entry, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def copy_rest(source: Path, staged: Path) -> None:
+    """Copies what a model's folder needs beside weights and config: tokenizer, chat template, generation config, its own code."""
+    code = bool(json.loads((source / "config.json").read_text(encoding="utf-8")).get("auto_map"))
+    for path in sorted(source.iterdir()):
+        if not path.is_file() or path.suffix == ".safetensors" or path.name in ("config.json", "model.safetensors.index.json"):
+            continue
+        if inspect.needed(path.name) or (code and path.suffix == ".py"):
+            shutil.copyfile(path, staged / path.name)
+
+
+def fingerprint(folder: Path) -> str:
+    """sha256 over the weights: each tensor's name, dtype, shape and bytes, in name order, however they're cut into files."""
+    digest = hashlib.sha256()
+    found = tensors.headers(folder)
+    for name in sorted(found):
+        info = found[name]
+        digest.update(f"{name}\0{info.dtype}\0{info.shape}\n".encode())
+        _, tensor = next(tensors.read({name: info}))
+        digest.update(tensor.contiguous().view(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
