@@ -186,7 +186,9 @@ def describe(
         )
     text = config.get_text_config() if config is not None else None
     get = lambda *names: next((v for n in names if (v := getattr(text, n, None) if text is not None else raw.get(n)) is not None), None)
-    tied = bool(getattr(text, "tie_word_embeddings", True)) if text is not None else raw.get("tie_word_embeddings")
+    tied = None  # a model without a layer that maps back to words has nothing to tie
+    if has_word_head(architecture):
+        tied = bool(getattr(text, "tie_word_embeddings", True)) if text is not None else raw.get("tie_word_embeddings")
     heads, hidden = get("num_attention_heads", "n_head", "n_heads"), get("hidden_size", "n_embd", "d_model", "dim")
     head_dim = get("head_dim") or (hidden // heads if hidden and heads else None)
     parts, dtypes, parameters, copies = count(found, tied=bool(tied))
@@ -209,7 +211,7 @@ def describe(
         components=parts,
         dtypes=dtypes,
         bytes_on_disk=bytes_on_disk,
-        tied=bool(tied) if tied is not None else None,
+        tied=tied,
         tokenizer=tokenizer,
         chat_template=chat_template,
         layers=get("num_hidden_layers", "n_layer", "n_layers"),
@@ -260,6 +262,11 @@ def task_of(architecture: str) -> Task:
     return "unknown"
 
 
+def has_word_head(architecture: str) -> bool:
+    """Whether a class of transformers has an output layer over the vocabulary, by its name."""
+    return architecture.endswith(("ForCausalLM", "LMHeadModel", "ForMaskedLM", "DoubleHeadsModel"))
+
+
 def count(found: dict[str, TensorInfo], *, tied: bool) -> tuple[dict[str, int], dict[str, int], int, list[str]]:
     """(parameters by component, by stored dtype, in all, names of stored tied copies).
 
@@ -278,7 +285,7 @@ def count(found: dict[str, TensorInfo], *, tied: bool) -> tuple[dict[str, int], 
 def stands_for(name: str, info: TensorInfo, found: dict[str, TensorInfo]) -> tuple[int, str]:
     """(how many original parameters a stored tensor stands for, the name of its storage)."""
     stem, _, leaf = name.rpartition(".")
-    if leaf in ("weight_scale", "weight_zero_point", "weight_shape", "weight_g_idx"):
+    if is_scale(name):
         return 0, info.dtype
     if leaf == "weight_packed":
         rows, words = info.shape
@@ -287,6 +294,11 @@ def stands_for(name: str, info: TensorInfo, found: dict[str, TensorInfo]) -> tup
     if info.dtype in ("I8", "U8") and f"{stem}.weight_scale" in found:
         return info.numbers, "int8"
     return (info.numbers, info.dtype) if info.dtype in tensors.FLOATS else (0, info.dtype)
+
+
+def is_scale(name: str) -> bool:
+    """Whether a tensor only serves to read a packed weight: its scales, zeros, shape or order."""
+    return name.endswith(("_scale", "_zero_point", ".weight_shape", ".weight_g_idx"))
 
 
 def packed_columns(stem: str, words: int, found: dict[str, TensorInfo]) -> int:

@@ -215,12 +215,12 @@ def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Te
                 kind="model",
                 name=folder.name,
             )
-        quants[stem] = packed.from_layout(parts, _group_of(stem, groups)["weights"])
+        quants[stem] = packed.from_layout(parts, group_of(stem, groups)["weights"])
         state[f"{stem}.weight"] = packed.dequantize(quants[stem], dtype)
     return state, quants
 
 
-def _group_of(module: str, groups: list[dict]) -> dict:
+def group_of(module: str, groups: list[dict]) -> dict:
     """The config group whose targets name this module; a class name ('Linear') takes what none names."""
     from compressed_tensors.utils.match import match_name
 

@@ -19,6 +19,7 @@ config, and then the product is formed in the scale's own dtype and cast afterwa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,11 +59,15 @@ def code_range(bits: int) -> tuple[int, int]:
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
-def fitting_group(columns: int, wanted: int | None) -> int | None:
-    """`wanted` where it divides the width, else the largest divisor of the width below it; None stays None (per channel)."""
-    if wanted is None or wanted <= 0:
+def fitting_group(columns: int | Iterable[int], wanted: int | None) -> int | None:
+    """`wanted` where it divides the width, or each of several widths, else the largest smaller one that does.
+
+    None (or 0) stays None: per channel. One asymmetric grid below 8 bits has to serve the whole model: give all widths.
+    """
+    if not wanted:
         return None
-    return next(size for size in range(min(wanted, columns), 0, -1) if columns % size == 0)
+    widths = [columns] if isinstance(columns, int) else list(columns)
+    return next(size for size in range(min(wanted, *widths), 0, -1) if all(width % size == 0 for width in widths))
 
 
 def grid(
@@ -281,7 +286,7 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
     if on_load and len(groups) > 1:
         raise UserError(
             "Asymmetric grids below 8 bits can't be mixed with others in one model: plain transformers would read them wrongly.",
-            hint="Use symmetric grids, or one asymmetric grid throughout.",
+            hint="Use symmetric grids, or one asymmetric grid whose group size divides the width of every layer.",
             kind="model",
         )
     config_groups = {}

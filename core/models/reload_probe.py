@@ -1,0 +1,49 @@
+"""Run by itself as a script (by verify.py): reloads a saved folder as anyone would, and writes what it computes.
+
+It imports torch and transformers and nothing of Spokeshave, so that what it finds is what every user of the folder
+will find. Each line on standard input is a JSON task {folder, auto, ids, threads, to, remote_code}; the answer is a
+JSON file beside `to`, which holds the outputs. It ends when its input ends.
+"""
+
+import json
+import os
+import sys
+import traceback
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+torch.set_num_interop_threads(1)
+transformers.utils.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
+
+
+def probe(task):
+    torch.set_num_threads(task["threads"])
+    auto = getattr(transformers, task["auto"])
+    model, report = auto.from_pretrained(
+        task["folder"],
+        dtype=torch.float32,
+        output_loading_info=True,
+        local_files_only=True,
+        trust_remote_code=task["remote_code"],
+    )
+    kept = {key: sorted(map(str, report[key])) for key in ("missing_keys", "unexpected_keys", "mismatched_keys") if report.get(key)}
+    model.eval()
+    with torch.no_grad():
+        out = model(input_ids=torch.tensor(task["ids"]))
+    out = out.logits if "logits" in out else out.last_hidden_state
+    save_file({"out": out.float().contiguous()}, task["to"])
+    return {"keys": kept}
+
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    try:
+        answer = probe(asked)
+    except Exception as error:
+        answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+    with open(asked["to"] + ".part", "w", encoding="utf-8") as handle:
+        json.dump(answer, handle)
+    os.replace(asked["to"] + ".part", asked["to"] + ".json")
