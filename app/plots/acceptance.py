@@ -143,9 +143,8 @@ class RoundsPlot(CalmPlot):
         shown = [average[min(round(x) - 1, len(average) - 1)] for x in xs[:cut]]
         self._average.setData(xs[:cut], shown, pen=self.pen("text", 1.5))
         steps = [float(r.planned) for r in rounds[::bucket]]
-        self._gamma.setData(
-            [x - 0.5 for x in xs] + [len(rounds) + 0.5], steps, stepMode="center", pen=self.pen("muted", 1, Qt.PenStyle.DashLine)
-        )
+        edges = [x - 0.5 * bucket for x in xs] + [len(rounds) + 0.5]
+        self._gamma.setData(edges, steps, stepMode="center", pen=self.pen("muted", 1, Qt.PenStyle.DashLine))
         top = max([*steps, *accepted, 1.0])
         self.getPlotItem().getAxis("left").setTickSpacing(max(1, -(-int(top) // 5)), 1)
         self.setRange(xRange=(0.4, max(len(rounds), 12) + 0.6), yRange=(0, top * 1.06), padding=0)
@@ -238,11 +237,9 @@ class RacePlot(CalmPlot):
         for words, color, name, lane, x, y in ends:
             done = lane.index_at(self._until) if self._until is not None else None
             speed = lane.throughput(done)
-            text = (
-                f"{name}  {_translate('acceptance', '{n} tok/s').format(n=f'{speed:.0f}' if speed >= 9.95 else f'{speed:.1f}')}"
-                if speed
-                else name
-            )
+            text = name
+            if speed:
+                text += "  " + _translate("acceptance", "{n} tok/s").format(n=f"{speed:.0f}" if speed >= 9.95 else f"{speed:.1f}")
             faster = all(y >= other[5] for other in ends)
             below = len(ends) == 2 and not faster and ends[0][5] - ends[1][5] < 0.2 * last_y  # close together: one above, one below
             words.set(text, theme().color(color), max(x, 0.42 * last_x), y, below)
