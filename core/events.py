@@ -123,6 +123,7 @@ class Candidate:
     text: str
     draft: float | None
     target: float
+    residual: float | None = None  # among a correction's candidates: what it was drawn from, (target - draft)+ normalised
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,102 @@
+"""What the decode lab shows of a round: probabilities, entropies, margins, the likeliest candidates.
+
+All rows are worked on together and cross to Python in one go: collecting must cost at most 2 % of a round. Nothing here
+changes what's decoded.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from core.decode.pieces import Pieces
+from core.decode.propose import Proposal
+from core.decode.sampling import Sampling
+from core.decode.verify import Verdict
+from core.events import Candidate, Drafted
+
+TOP = 8
+
+
+def describe(
+    texts: list[str], proposal: Proposal, verdict: Verdict, scores: Tensor, sampling: Sampling, pieces: Pieces, kept: int, tested: int
+) -> tuple[tuple[Drafted, ...], tuple[Candidate, ...]]:
+    """The drafted tokens with their fate, and the candidates for the final token.
+
+    scores: (drafted + 1, vocabulary). kept: accepted after the cut; tested: those judged, after the cut.
+    """
+    rows = min(tested, verdict.accepted) + 1  # a row for every tested token, and the one that the final token came from
+    q = verdict.q[:rows] if verdict.q is not None else sampling.probabilities(scores[:rows])  # (rows, vocabulary)
+    ids = proposal.ids
+    drafts = len(ids)
+    p = proposal.rows
+    if p is None and proposal.scores:
+        p = torch.softmax(torch.cat(proposal.scores), -1)
+    both = min(rows, drafts) if p is not None else 0
+    width = min(TOP, q.shape[-1])
+
+    likely = q if not both else torch.cat([torch.maximum(p[:both], q[:both]), q[both:]])
+    top = likely.topk(width, -1).indices  # (rows, width)
+    parts = [q.gather(1, top), q.topk(min(2, width), -1).values, entropy(q)[:, None]]
+    if drafts:
+        parts.append(q[:, ids[:rows]] if rows <= drafts else q[:, [*ids, ids[-1]]])  # (rows, rows): the diagonal is wanted
+    own = torch.cat(parts, 1).tolist()
+    if both:
+        picked = p[:, ids]  # (drafts, drafts)
+        theirs = torch.cat([picked, entropy(p)[:, None]], 1).tolist()
+        overlap = torch.minimum(p[:both], q[:both]).sum(-1, keepdim=True).clamp(max=1)  # rounding
+        shared = torch.cat([p[:both].gather(1, top[:both]), overlap], 1).tolist()
+    edge = min(2, width)
+
+    top = top.tolist()
+    out = []
+    for i, token in enumerate(ids):
+        state = "accepted" if i < kept else "rejected" if i < tested else "untested"
+        draft = theirs[i][i] if both else None
+        spread = theirs[i][drafts] if both else None
+        if i >= tested or i >= rows:
+            out.append(Drafted(token, texts[i], "untested", draft, draft_entropy=spread))
+            continue
+        mine = own[i]
+        chances = shared[i] if both else None
+        out.append(
+            Drafted(
+                token,
+                texts[i],
+                state,
+                draft,
+                mine[width + edge + 1 + i],
+                verdict.us[i] if i < len(verdict.us) else None,
+                chances[width] if chances else mine[width + edge + 1 + i],  # a point mass overlaps q by q(x)
+                spread,
+                mine[width + edge],
+                mine[width] - mine[width + 1] if edge == 2 else None,
+                _candidates(top[i], chances, mine, pieces),
+            )
+        )
+    last = rows - 1
+    if verdict.residual is not None and kept == verdict.accepted:
+        left = verdict.residual
+        best = left.topk(width)
+        total = float(left.sum())
+        order = best.indices
+        shares = [v / total for v in best.values.tolist()]
+        theirs_last = p[last, order].tolist() if both else None
+        final = _candidates(order.tolist(), theirs_last, q[last, order].tolist(), pieces, shares)
+    else:
+        final = _candidates(top[last], shared[last] if both and last < both else None, own[last], pieces)
+    return tuple(out), final
+
+
+def entropy(p: Tensor) -> Tensor:
+    """Of each row, in nats. p: (rows, vocabulary) -> (rows,)."""
+    return torch.special.entr(p).sum(-1)
+
+
+def _candidates(ids: list[int], draft: list[float] | None, target: list[float], pieces: Pieces, left: list[float] | None = None):
+    alone = pieces.alone
+    return tuple(
+        Candidate(token, alone(token), draft[k] if draft else None, target[k], left[k] if left else None)
+        for k, token in enumerate(ids)
+        if target[k] > 0 or (draft and draft[k] > 0)
+    )

@@ -1,0 +1,129 @@
+"""What a decoding run amounted to: rates with their denominators, and what speed was possible.
+
+accepted/tested counts only tokens that the target judged; accepted/drafted counts also those after a rejection.
+Tokens per target call is what was committed, divided by rounds. Times are wall-clock seconds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict, deque
+from statistics import median
+
+from core.events import Round
+
+
+class Costs:
+    """Measured seconds of the target's and the draft's forwards, by the number of tokens fed: T(n)."""
+
+    KEEP = 31  # the latest of each; the cache grows, so older ones no longer hold
+
+    def __init__(self):
+        self._target: dict[int, deque[float]] = defaultdict(lambda: deque(maxlen=self.KEEP))
+        self._draft: dict[int, deque[float]] = defaultdict(lambda: deque(maxlen=self.KEEP))
+        self.target_calls: Counter[int] = Counter()  # tokens fed -> how often
+        self.draft_calls: Counter[int] = Counter()
+        self.overhead = 0.0  # seconds a round beyond the forwards, a running mean
+
+    def add_target(self, tokens: int, seconds: float) -> None:
+        self._target[tokens].append(seconds)
+        self.target_calls[tokens] += 1
+
+    def add_draft(self, tokens: int, seconds: float) -> None:
+        self._draft[tokens].append(seconds)
+        self.draft_calls[tokens] += 1
+
+    def add_overhead(self, seconds: float) -> None:
+        self.overhead += (seconds - self.overhead) / min(16, sum(self.target_calls.values()) or 1)
+
+    def needed(self) -> float:
+        """Seconds that the forwards of the run take at their median costs: what its calls cost with nothing around them."""
+        return sum(n * median(self._target[k]) for k, n in self.target_calls.items()) + sum(
+            n * median(self._draft[k]) for k, n in self.draft_calls.items()
+        )
+
+    def target(self, tokens: int) -> float | None:
+        """T(tokens) of the target: the median, or drawn between (or on from) the lengths that were measured; None: none was."""
+        return _between(self._target, tokens)
+
+    def draft(self, tokens: int) -> float | None:
+        return _between(self._draft, tokens)
+
+    def table(self) -> dict[str, dict[int, float]]:
+        """The medians as plain data."""
+        return {
+            "target": {n: median(v) for n, v in sorted(self._target.items())},
+            "draft": {n: median(v) for n, v in sorted(self._draft.items())},
+        }
+
+
+def _between(measured: dict[int, deque[float]], tokens: int) -> float | None:
+    if tokens in measured:
+        return median(measured[tokens])
+    known = sorted(measured)
+    if not known:
+        return None
+    right = bisect_left(known, tokens)
+    if right == 0:
+        return median(measured[known[0]])
+    if right == len(known):
+        # A forward of more tokens costs at least what the widest measured one does, and at most in proportion.
+        return median(measured[known[-1]])
+    low, high = known[right - 1], known[right]
+    share = (tokens - low) / (high - low)
+    return median(measured[low]) * (1 - share) + median(measured[high]) * share
+
+
+def expected_tokens(rates: list[float]) -> float:
+    """Tokens a target call brings: 1 + sum over k of the product of the first k acceptance rates (Leviathan et al. 2023, eq. 1)."""
+    total, reach = 1.0, 1.0
+    for rate in rates:
+        reach *= rate
+        total += reach
+    return total
+
+
+def possible_speedup(committed: int, one: float, costs: Costs) -> float | None:
+    """How much faster than plain decoding the run's calls allow: committed T(1) / (sum of its forwards at their median costs).
+
+    With a fixed gamma that's S(gamma) = E T(1) / (gamma T_draft(1) + T(gamma + 1)), E being tokens per target call and `one`
+    T(1). Measured times stand in for the textbook's "verifying costs as much as one token", which no real machine keeps.
+    """
+    needed = costs.needed()
+    return committed * one / needed if needed > 0 else None
+
+
+class Stats:
+    """Counts over the rounds of one run."""
+
+    def __init__(self):
+        self.rounds = self.drafted = self.tested = self.accepted = self.committed = 0
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.drafting_rounds = 0
+        self.at = 0.0
+
+    def add(self, round: Round) -> None:
+        self.rounds += 1
+        self.drafted += len(round.drafted)
+        self.drafting_rounds += bool(round.drafted)
+        self.tested += round.tested
+        self.accepted += round.accepted
+        self.committed += len(round.committed)
+        self.at = round.at
+        for name, spent in round.seconds.items():
+            self.seconds[name] += spent
+
+    def report(self) -> dict:
+        """Plain data: counts, rates (None where nothing was drafted), tokens per target call, tokens per second, seconds by part."""
+        return {
+            "rounds": self.rounds,
+            "drafted": self.drafted,
+            "tested": self.tested,
+            "accepted": self.accepted,
+            "accepted_of_tested": self.accepted / self.tested if self.tested else None,
+            "accepted_of_drafted": self.accepted / self.drafted if self.drafted else None,
+            "tokens_per_target_call": self.committed / self.rounds if self.rounds else None,
+            "tokens_per_s": self.committed / self.at if self.at else None,
+            "seconds": self.at,
+            "seconds_by_part": dict(self.seconds),
+        }
