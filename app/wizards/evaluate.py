@@ -1,0 +1,169 @@
+"""The dialog that measures variants again: on which text, against which reference, how much of it, and whether speed too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QSpinBox, QWidget
+
+from app.forms import calm_wheel
+from app.theme import kind_icon
+from app.wizards.base import DeviceChoice, Page, TextChoice, VariantList, Wizard, keep, label, recall, spoken
+from app.wizards.plans import EvaluatePlan
+
+
+class EvaluateDialog(Wizard):
+    """`variant_id`: what's chosen at first. One job is started for each variant chosen."""
+
+    def __init__(self, library: Any, board: Any, variant_id: str = "", parent: QWidget | None = None):
+        workspace = str(library.workspace.folder) if library.workspace else ""
+        plan = EvaluatePlan(workspace, library.variants())
+        last = recall("evaluate")
+        chosen = variant_id or library.selection
+        plan.variants = (chosen,) if chosen in plan.all else tuple(plan.all)[:1]
+        plan.text = last.get("text") or (library.workspace.settings.text if library.workspace else None)
+        plan.max_tokens = int(last["max_tokens"]) if last.get("max_tokens") else plan.max_tokens
+        plan.context = int(last["context"]) if last.get("context") else None
+        plan.speed = bool(last.get("speed", True))
+        if plan.variants:
+            root = library.root(plan.variants[0])
+            plan.reference = root.id if not plan.reference_problem(root) else None
+        super().__init__(plan, library, board, parent)
+        self.plan: EvaluatePlan = plan
+        self.setWindowTitle(self.tr("Measure"))
+        self.finish_button.setText(self.tr("Measure"))
+        self.resize(min(620, self.width()), self.height())
+        self.measure = MeasurePage(self)
+        self.add_page(self.measure)
+        library.changed.connect(self._library_changed)
+        self.begin()
+
+    def catalogue_came(self) -> None:
+        self.measure.device.fill()
+
+    def _library_changed(self) -> None:
+        self.plan.all = {v.id: v for v in self.library.variants()}
+        self.measure.fill()
+        self.refresh()
+
+    def submit(self) -> str:
+        plan = self.plan
+        keep("evaluate", {"text": plan.text, "max_tokens": plan.max_tokens, "context": plan.context, "speed": plan.speed})
+        jobs = [self.board.submit(spec, self.tr("Measure {name}").format(name=name), plan.device) for name, spec in plan.specs()]
+        for job in jobs[:-1]:
+            self.submitted.emit(job)
+        return jobs[-1]
+
+
+class MeasurePage(Page):
+    def __init__(self, wizard: EvaluateDialog):
+        super().__init__("measure")
+        self.say(
+            self.tr("Measure"),
+            self.tr("Measure a variant"),
+            self.tr("Figures taken on the same text, with the same context and as many tokens, can be compared."),
+        )
+        self.wizard = wizard
+        plan = wizard.plan
+        self.list = VariantList(self, many=True)
+        self.list.setMinimumHeight(110)
+        self.list.setToolTip(self.tr("Hold Ctrl to choose several"))
+        self.text = TextChoice(self.tr("Held-out text that comes with Spokeshave"), "", self)
+        self.text.set_path(plan.text)
+        self.reference = QComboBox(self)
+        self.reference.setObjectName("reference")
+        self.reference.setToolTip(self.tr("KL divergence and agreement are measured against it"))
+        self.context = QSpinBox(self)
+        self.context.setObjectName("context")
+        self.context.setRange(0, 1_000_000)
+        self.context.setSingleStep(128)
+        self.context.setSpecialValueText(self.tr("automatic"))
+        self.context.setValue(plan.context or 0)
+        self.context.setToolTip(self.tr("Tokens that the model sees at once; automatic: 512, or the model's own where that is less"))
+        self.tokens = QSpinBox(self)
+        self.tokens.setObjectName("max_tokens")
+        self.tokens.setRange(256, 100_000_000)
+        self.tokens.setSingleStep(1000)
+        self.tokens.setGroupSeparatorShown(True)
+        self.tokens.setValue(plan.max_tokens or 20_000)
+        self.tokens.setToolTip(self.tr("More tokens take longer and make the interval narrower"))
+        self.device = DeviceChoice(wizard.board, "auto", self)
+        for widget in (self.reference, self.context, self.tokens):
+            calm_wheel(widget)
+        self.speed = QCheckBox(self.tr("Measure speed too"), self)
+        self.speed.setObjectName("speed")
+        self.speed.setChecked(plan.speed)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(18)
+        grid.setVerticalSpacing(5)
+        fields = (
+            (self.tr("Compare with"), self.reference),
+            (self.tr("Device"), self.device),
+            (self.tr("Context"), self.context),
+            (self.tr("Read at most, tokens"), self.tokens),
+        )
+        for i, (title, widget) in enumerate(fields):
+            row, at = divmod(i, 2)
+            caption = label(title, parent=self, wrap=False)
+            caption.setBuddy(widget)
+            if row:
+                caption.setContentsMargins(0, 8, 0, 0)
+            grid.addWidget(caption, 2 * row, at)
+            grid.addWidget(widget, 2 * row + 1, at)
+            grid.setColumnStretch(at, 1)
+        self.body.addWidget(self.list, 1)
+        self.body.addWidget(label(self.tr("Text"), "section", self))
+        self.body.addWidget(self.text)
+        self.body.addLayout(grid)
+        self.body.addWidget(self.speed)
+        self.fill()
+        self.list.chosen.connect(self._chosen)
+        self.text.changed.connect(self._changed)
+        self.reference.currentIndexChanged.connect(lambda _: self._changed())
+        self.context.valueChanged.connect(lambda _: self._changed())
+        self.tokens.valueChanged.connect(lambda _: self._changed())
+        self.speed.toggled.connect(lambda _: self._changed())
+        self.device.changed.connect(self._changed)
+        self._changed()
+
+    def fill(self) -> None:
+        plan = self.wizard.plan
+        self.list.fill(plan.all.values(), lambda v: "", plan.variants)
+        self._fill_references()
+
+    def _fill_references(self) -> None:
+        plan = self.wizard.plan
+        wanted = plan.reference
+        self.reference.blockSignals(True)
+        self.reference.clear()
+        self.reference.addItem(self.tr("Nothing"), None)
+        model: Any = self.reference.model()
+        for v in plan.all.values():
+            why = spoken(plan.reference_problem(v))
+            self.reference.addItem(kind_icon(v.kind), v.name, v.id)
+            if why:
+                item = model.item(self.reference.count() - 1)
+                item.setEnabled(False)
+                item.setToolTip(why)
+            elif v.id == wanted:
+                self.reference.setCurrentIndex(self.reference.count() - 1)
+        self.reference.blockSignals(False)
+        plan.reference = self.reference.currentData()
+
+    def _chosen(self) -> None:
+        self.wizard.plan.variants = tuple(self.list.selected_ids())
+        self._fill_references()
+        self.changed.emit()
+
+    def _changed(self) -> None:
+        plan = self.wizard.plan
+        plan.text = self.text.path()
+        plan.reference = self.reference.currentData()
+        plan.context = self.context.value() or None
+        plan.max_tokens = self.tokens.value()
+        plan.speed = self.speed.isChecked()
+        plan.device = self.device.device()
+        self.changed.emit()
+
+    def first_field(self) -> QWidget:
+        return self.list

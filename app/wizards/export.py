@@ -1,0 +1,317 @@
+"""The wizard that exports a variant to ONNX, and the report of what was checked when it's done.
+
+The export runs as a job like any other; `ExportWatch` waits for its end and shows the report, with 'Try it' and 'Show folder'.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from shiboken6 import isValid
+
+from app.forms import FileField
+from app.text import core_text, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
+from app.theme import icon_pixmap, theme
+from app.wizards.base import DeviceChoice, Facts, Notice, Page, VariantList, Wizard, button, keep, label, recall, spoken
+from app.wizards.plans import ExportPlan
+from app.wizards.try_export import TryExportDialog
+from core.events import TERMINAL, Finished
+
+
+class ExportWizard(Wizard):
+    """`variant_id`: what's chosen at first."""
+
+    def __init__(self, library: Any, board: Any, variant_id: str = "", parent: QWidget | None = None):
+        workspace = str(library.workspace.folder) if library.workspace else ""
+        plan = ExportPlan(workspace, library.variants())
+        plan.choose_default(variant_id or library.selection)
+        super().__init__(plan, library, board, parent)
+        self.plan: ExportPlan = plan
+        self.setWindowTitle(self.tr("Export to ONNX"))
+        self.finish_button.setText(self.tr("Export"))
+        self.source = SourcePage(self)
+        self.folder = FolderPage(self)
+        self.review = ReviewPage(self)
+        for page in (self.source, self.folder, self.review):
+            self.add_page(page)
+        library.changed.connect(self._library_changed)
+        if plan.source is not None and variant_id:
+            self.flow.page = "folder"
+        self.begin()
+
+    def catalogue_came(self) -> None:
+        self.review.device.fill()
+
+    def _library_changed(self) -> None:
+        self.plan.variants = {v.id: v for v in self.library.variants()}
+        self.source.fill()
+        self.refresh()
+
+    def submit(self) -> str:
+        plan = self.plan
+        assert plan.source is not None
+        own = plan.to.strip() != plan.suggested_folder()
+        keep("export", {"parent": str(Path(plan.to).expanduser().parent) if own else ""})
+        job = self.board.submit(plan.spec(), self.tr("Export {name} to ONNX").format(name=plan.source.name), plan.device)
+        ExportWatch(self.board, job, plan.source.name, self.parent())
+        return job
+
+
+class SourcePage(Page):
+    def __init__(self, wizard: ExportWizard):
+        super().__init__("source")
+        self.say(
+            self.tr("Model"), self.tr("Which model?"), self.tr("ONNX is a format that many programs run, without Python and without torch.")
+        )
+        self.wizard = wizard
+        self.list = VariantList(self)
+        self.body.addWidget(self.list, 1)
+        self.fill()
+        self.list.chosen.connect(self._chosen)
+
+    def fill(self) -> None:
+        plan = self.wizard.plan
+        self.list.fill(plan.variants.values(), lambda v: spoken(plan.variant_problem(v)), [plan.variant])
+
+    def _chosen(self) -> None:
+        chosen = self.list.selected_ids()
+        self.wizard.plan.variant = chosen[0] if chosen else ""
+        self.changed.emit()
+
+    def first_field(self) -> QWidget:
+        return self.list
+
+
+class FolderPage(Page):
+    def __init__(self, wizard: ExportWizard):
+        super().__init__("folder")
+        self.say(self.tr("Folder"), self.tr("Where to?"), self.tr("The folder appears only when the export is whole and checked."))
+        self.wizard = wizard
+        self.field = FileField(self, folders=True, title=self.tr("Choose a folder"))
+        self.field.setObjectName("folder")
+        caption = label(self.tr("Folder"), parent=self, wrap=False)
+        caption.setBuddy(self.field.line)
+        self.replace = QCheckBox(self.tr("Replace what's in the folder"), self)
+        self.replace.setObjectName("overwrite")
+        place = QVBoxLayout()
+        place.setSpacing(5)
+        place.addWidget(caption)
+        place.addWidget(self.field)
+        self.files = Facts(self, columns=1)
+        self.body.addLayout(place)
+        self.body.addWidget(self.replace)
+        self.body.addWidget(label(self.tr("What will be written"), "section", self))
+        self.body.addWidget(self.files)
+        self.body.addStretch(1)
+        self._suggested = ""
+        self.field.changed.connect(self._changed)
+        self.replace.toggled.connect(lambda _: self._changed())
+
+    def entered(self) -> None:
+        plan = self.wizard.plan
+        if self.field.path() == self._suggested:
+            suggested = plan.suggested_folder()
+            parent = recall("export").get("parent")
+            self._suggested = str(Path(parent) / Path(suggested).name) if parent and suggested else suggested
+            self.field.set_path(self._suggested)
+        self.files.show_pairs([(name, spoken(what)) for name, what in plan.files()])
+        self._changed()
+
+    def _changed(self) -> None:
+        plan = self.wizard.plan
+        plan.to = self.field.path()
+        plan.overwrite = self.replace.isChecked()
+        self.replace.setVisible(plan.occupied)
+        self.changed.emit()
+
+    def first_field(self) -> QWidget:
+        return self.field.line
+
+
+class ReviewPage(Page):
+    def __init__(self, wizard: ExportWizard):
+        super().__init__("review")
+        self.say(self.tr("Review"), self.tr("Ready to export"), self.tr("It's called done only when onnxruntime gives what torch gives."))
+        self.wizard = wizard
+        self.facts = Facts(self, columns=1)
+        self.notice = Notice(self)
+        self.device = DeviceChoice(wizard.board, "cpu", self)
+        caption = label(self.tr("Device for the comparison"), parent=self, wrap=False)
+        caption.setBuddy(self.device)
+        self.device.setMaximumWidth(320)
+        place = QVBoxLayout()
+        place.setSpacing(5)
+        place.addWidget(caption)
+        place.addWidget(self.device)
+        self.body.addWidget(self.facts)
+        self.body.addWidget(self.notice)
+        self.body.addLayout(place)
+        self.body.addStretch(1)
+        self.device.changed.connect(self._changed)
+
+    def entered(self) -> None:
+        plan = self.wizard.plan
+        source = plan.source
+        if source is None:
+            return
+        self.device.fill()
+        self.facts.show_pairs(
+            [
+                (self.tr("Model"), source.name),
+                (self.tr("Folder"), plan.to),
+                (
+                    self.tr("Size"),
+                    self.tr("about {size}, an estimate; {now} now").format(
+                        size=fmt_bytes(plan.estimate), now=fmt_bytes(source.ledger.bytes_on_disk)
+                    ),
+                ),
+                (
+                    self.tr("Checks"),
+                    self.tr("loads; logits against torch; the same greedy tokens; every data byte referenced")
+                    if source.info.task == "causal-lm"
+                    else self.tr("loads; outputs against torch; padded batches; every data byte referenced"),
+                ),
+            ]
+        )
+        note = ""
+        if source.info.quantization:
+            note = self.tr("The weights are written as float32, with the values that quantization left: exact, but not small.")
+        elif plan.overwrite and plan.occupied:
+            note = self.tr("What's in the folder now is replaced once the export is whole.")
+        self.notice.tell(note, "info")
+        self._changed()
+
+    def _changed(self) -> None:
+        self.wizard.plan.device = self.device.device()
+        self.changed.emit()
+
+    def first_field(self) -> QWidget:
+        return self.device
+
+
+# ---- when it's done ----------------------------------------------------------------------------------------------------
+
+
+class ExportWatch(QObject):
+    """Waits for an export to finish and shows its report over `parent`. Failures are the job panel's to show."""
+
+    def __init__(self, board: Any, job: str, name: str, parent: QObject | None = None):
+        super().__init__(parent if parent is not None else board)
+        self._board, self._job, self._name = board, job, name
+        board.event.connect(self._on_event)
+
+    def _on_event(self, event: Any) -> None:
+        if event.job != self._job or not isinstance(event, TERMINAL) or not isValid(self):
+            return
+        self._board.event.disconnect(self._on_event)
+        if isinstance(event, Finished):
+            parent = self.parent()
+            show_report(parent if isinstance(parent, QWidget) else None, self._board, event.result, self._name)
+        self.deleteLater()
+
+
+def show_report(parent: QWidget | None, board: Any, result: dict[str, Any], name: str = "") -> ExportReport:
+    """The report of a finished export (its job's result), beside the window and without taking the keyboard."""
+    dialog = ExportReport(board, result, name, parent)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+    dialog.show()
+    return dialog
+
+
+class ExportReport(QDialog):
+    """What was checked, with the figures."""
+
+    def __init__(self, board: Any, result: dict[str, Any], name: str = "", parent: QWidget | None = None):
+        super().__init__(parent)
+        self.board, self.folder, self.report = board, str(result.get("folder", "")), dict(result.get("report") or {})
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Exported {name}").format(name=name) if name else self.tr("Exported"))
+        box = QVBoxLayout(self)
+        box.setContentsMargins(26, 22, 26, 18)
+        box.setSpacing(14)
+        title = QHBoxLayout()
+        title.setSpacing(10)
+        sign = QLabel(self)
+        sign.setPixmap(icon_pixmap("check", 22, "ok", self.devicePixelRatioF()))
+        title.addWidget(sign)
+        title.addWidget(label(self.tr("Exported and checked"), "title", self), 1)
+        box.addLayout(title)
+        box.addWidget(label(self.folder, "caption", self, selectable=True))
+        self.figures = Facts(self, columns=1)
+        self.figures.show_pairs(self._figures())
+        box.addWidget(self.figures)
+        checks = self._checks()
+        if checks:
+            box.addWidget(label(self.tr("Checks"), "section", self))
+            grid = QGridLayout()
+            grid.setHorizontalSpacing(10)
+            grid.setVerticalSpacing(6)
+            grid.setColumnStretch(1, 1)
+            for row, (what, passed, figure) in enumerate(checks):
+                mark = QLabel(self)
+                mark.setPixmap(icon_pixmap("check" if passed else "warning", 16, "ok" if passed else "warn", self.devicePixelRatioF()))
+                mark.setAccessibleName(self.tr("passed") if passed else self.tr("not passed"))
+                grid.addWidget(mark, row, 0, Qt.AlignmentFlag.AlignTop)
+                grid.addWidget(label(what, parent=self), row, 1)
+                grid.addWidget(label(figure, "caption", self, wrap=False), row, 2, Qt.AlignmentFlag.AlignRight)
+            box.addLayout(grid)
+        for note in self.report.get("notes") or ():
+            box.addWidget(label(core_text(str(note)) if "{" not in str(note) else str(note), "caption", self))
+        box.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        show = button(self.tr("Show folder"), "show_folder")
+        self.try_button = button(self.tr("Try it"), "try", primary=True)
+        close = button(self.tr("Close"), "close")
+        row.addWidget(show)
+        row.addStretch(1)
+        row.addWidget(self.try_button)
+        row.addWidget(close)
+        box.addLayout(row)
+        self.try_button.setVisible(self.report.get("task", "causal-lm") == "causal-lm")
+        self.try_button.setDefault(True)
+        show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(self.folder)))
+        self.try_button.clicked.connect(self.try_it)
+        close.clicked.connect(self.close)
+        theme().changed.connect(self.update)
+        self.resize(540, self.sizeHint().height())
+
+    def try_it(self) -> TryExportDialog:
+        dialog = TryExportDialog(self.board, self.folder, self.parentWidget())
+        dialog.show()
+        self.close()
+        return dialog
+
+    def _figures(self) -> list[tuple[str, str]]:
+        r, out = self.report, []
+        if r.get("bytes") is not None:
+            out.append((self.tr("Size on disk"), fmt_bytes(r["bytes"])))
+        if r.get("max_abs") is not None:
+            out.append((self.tr("Largest difference in a logit"), fmt_number(float(r["max_abs"]), 3)))
+        if r.get("top1") is not None:
+            tokens = r.get("tokens")
+            text = fmt_percent(float(r["top1"]), 1)
+            out.append((self.tr("Same first choice"), self.tr("{share} of {n} tokens").format(share=text, n=tokens) if tokens else text))
+        if r.get("greedy_equal") is not None:
+            out.append((self.tr("Greedy tokens equal"), str(r["greedy_equal"])))
+        if r.get("seconds") is not None:
+            out.append((self.tr("Took"), fmt_seconds(float(r["seconds"]))))
+        return out
+
+    def _checks(self) -> list[tuple[str, bool, str]]:
+        """(what, whether it passed, figure), from the report's own list."""
+        out = []
+        for check in self.report.get("checks") or ():
+            if isinstance(check, dict):
+                what = core_text(str(check.get("name") or check.get("check") or ""))
+                figure = check.get("figure", check.get("value", ""))
+                out.append(
+                    (what, bool(check.get("passed", True)), fmt_number(figure, 3) if isinstance(figure, float) else str(figure or ""))
+                )
+            else:
+                out.append((core_text(str(check)), True, ""))
+        return out

@@ -1,0 +1,573 @@
+"""What the wizards decide, without a widget: which pages there are, what keeps a person from going on, and the job that comes out.
+
+Covers opening, compressing, evaluating and exporting. Knows neither Qt nor how anything looks, so it's tested with plain
+assertions; what a page says is a `Said`, translated by the page that shows it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from core.params import Knob
+from core.recipe import Recipe, Source, Step, TextRef
+from core.records import ApplySpec, DeviceInfo, EvaluateSpec, ExportSpec, ImportSpec, MethodInfo, SourceInfo, Variant
+
+
+class Bytes(int):
+    """A number of bytes inside a Said: shown as '12.5 MB' rather than as digits."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence to be translated and then filled in; false where there's nothing to say."""
+
+    template: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.template)
+
+
+def say(template: str, **values: Any) -> Said:
+    """Marks a template for translation (context 'wizards')."""
+    return Said(template, values)
+
+
+NOTHING = Said()
+
+
+class Plan(Protocol):
+    """What a Flow asks of a wizard's plan."""
+
+    def pages(self) -> tuple[str, ...]: ...
+    def problem(self, page: str) -> Said: ...
+
+
+class Flow:
+    """Where a person stands among the pages of a plan. Pages may come and go as the plan changes."""
+
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.page = plan.pages()[0]
+
+    @property
+    def place(self) -> int:
+        """The index of the page that's shown."""
+        pages = self.plan.pages()
+        return pages.index(self.page) if self.page in pages else 0
+
+    @property
+    def last(self) -> bool:
+        return self.page == self.plan.pages()[-1]
+
+    @property
+    def first(self) -> bool:
+        return self.page == self.plan.pages()[0]
+
+    @property
+    def problem(self) -> Said:
+        """Why the person can't go on from this page. The last page also answers for those before it."""
+        if self.last:
+            return next((said for said in map(self.plan.problem, self.plan.pages()) if said), NOTHING)
+        return self.plan.problem(self.page)
+
+    def next(self) -> bool:
+        """One page on; False where there's none or something is in the way."""
+        if self.last or self.problem:
+            return False
+        self.page = self.plan.pages()[self.place + 1]
+        return True
+
+    def back(self) -> bool:
+        if self.first:
+            return False
+        self.page = self.plan.pages()[self.place - 1]
+        return True
+
+    def go(self, page: str) -> bool:
+        """To a page already passed (a click on its step)."""
+        pages = self.plan.pages()
+        if page not in pages or pages.index(page) > self.place:
+            return False
+        self.page = page
+        return True
+
+
+# ---- shared checks ------------------------------------------------------------------------------------------------
+
+
+def text_problem(path: str | None) -> Said:
+    """What's wrong with a text file, as far as its folder entry tells; nothing for None (the starter's own text)."""
+    if path is None:
+        return NOTHING
+    if not path.strip():
+        return say("Choose a text file.")
+    file = Path(path).expanduser()
+    if not file.exists():
+        return say("There is no file at {path}.", path=path)
+    if file.is_dir():
+        return say("{path} is a folder. Choose a text file.", path=path)
+    if not os.access(file, os.R_OK):
+        return say("There is no permission to read {path}.", path=path)
+    if file.stat().st_size == 0:
+        return say("{path} is empty.", path=path)
+    return NOTHING
+
+
+def name_problem(name: str) -> Said:
+    return NOTHING if name.strip() else say("Give it a name.")
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """The wanted name, with a number after it where it's taken."""
+    names = set(taken)
+    if wanted not in names:
+        return wanted
+    return next(f"{wanted} ({n})" for n in range(2, len(names) + 3) if f"{wanted} ({n})" not in names)
+
+
+def best_device(devices: Iterable[DeviceInfo]) -> str:
+    """The device to preselect: the first CUDA device, else Apple's, else the processor; 'auto' while none is known."""
+    names = [d.name for d in devices]
+    for start in ("cuda", "mps", "cpu"):
+        found = next((n for n in names if n.startswith(start)), None)
+        if found:
+            return found
+    return "auto"
+
+
+def memory_problem(needed: int | None, device: DeviceInfo | None) -> Said:
+    """A warning where an estimate of the memory needed exceeds what's free; it doesn't keep anyone from trying."""
+    if needed is None or device is None or device.free_bytes is None or needed <= device.free_bytes:
+        return NOTHING
+    return say(
+        "This may not fit: it needs about {needed}, and {device} has {free} free.",
+        needed=Bytes(needed),
+        device=device.title,
+        free=Bytes(device.free_bytes),
+    )
+
+
+# ---- open a model -------------------------------------------------------------------------------------------------
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.\-]*(/[A-Za-z0-9][\w.\-]*)?")
+
+
+def source_kind(source: str) -> str:
+    """'' (nothing typed), 'folder', 'gguf', 'hub', 'missing' (a path that isn't there) or 'other' (some other file).
+
+    What exists on disk is taken for a path; only then may 'org/name' be an id on the Hub.
+    """
+    source = source.strip()
+    if not source:
+        return ""
+    path = Path(source).expanduser()
+    try:
+        if path.is_dir():
+            return "folder"
+        if path.is_file():
+            return "gguf" if path.suffix.lower() == ".gguf" else "other"
+    except OSError:  # a name too long for a path
+        return "missing"
+    looks_local = source.startswith((".", "/", "~", "\\")) or source.lower().endswith((".gguf", ".safetensors", ".bin"))
+    return "hub" if HUB_ID.fullmatch(source) and not looks_local else "missing"
+
+
+def dropped_source(path: str) -> str:
+    """What a dropped or chosen path means as a source: a weight file stands for its folder."""
+    file = Path(path)
+    if file.is_file() and file.suffix.lower() in (".safetensors", ".bin", ".json"):
+        return str(file.parent)
+    return str(file)
+
+
+class OpenPlan:
+    """Opening a model: where it is, what it is, and the baseline to measure."""
+
+    def __init__(self, workspace: str, taken: Iterable[str] = ()):
+        self.workspace, self.taken = workspace, tuple(taken)
+        self.source = ""
+        self.remote_code = False
+        self.info: SourceInfo | None = None
+        self.failed = False
+        self.inspected: tuple[str, bool] | None = None  # what `info` or `failed` is the answer to
+        self.name = ""
+        self.dtype = "auto"
+        self.device = "auto"
+        self.measure = True
+        self.text: str | None = None
+        self.max_tokens: int = 20_000
+
+    def pages(self) -> tuple[str, ...]:
+        return ("source", "what", "baseline", "review")
+
+    @property
+    def question(self) -> tuple[str, bool]:
+        """What has to be inspected for the source as it's given now."""
+        return self.source.strip(), self.remote_code
+
+    def asked(self) -> None:
+        self.inspected, self.info, self.failed = None, None, False
+
+    def answered(self, question: tuple[str, bool], info: SourceInfo | None) -> bool:
+        """Takes an inspection's answer (None: it failed); False where it's to a question no longer asked."""
+        if question != self.question:
+            return False
+        self.inspected, self.info, self.failed = question, info, info is None
+        if info is not None:
+            self.name = free_name(info.name or Path(question[0]).name or "model", self.taken)
+        return True
+
+    def problem(self, page: str) -> Said:
+        if page == "source":
+            return self._source_problem()
+        if page == "what":
+            if self.inspected != self.question:
+                return say("Reading the headers …")
+            if self.failed or self.info is None:
+                return say("This model can't be opened.")
+            if self.info.remote_code and not self.remote_code:
+                return say("This model brings its own code. Allow it, or choose another model.")
+            return NOTHING
+        if page == "baseline":
+            return (text_problem(self.text) if self.measure else NOTHING) or name_problem(self.name)
+        return NOTHING
+
+    def _source_problem(self) -> Said:
+        kind = source_kind(self.source)
+        if not kind:
+            return say("Choose a model first.")
+        if kind == "missing":
+            return say("There is nothing at {path}.", path=self.source.strip())
+        if kind == "other":
+            return say("{name} isn't a model. Choose a folder, a .gguf file or a Hub id.", name=Path(self.source.strip()).name)
+        return NOTHING
+
+    def spec(self) -> ImportSpec:
+        source = self.source.strip()
+        if source_kind(source) != "hub":
+            source = str(Path(source).expanduser().absolute())
+        return ImportSpec(
+            workspace=self.workspace,
+            source=source,
+            name=self.name.strip() or None,
+            dtype=self.dtype,  # type: ignore[arg-type]
+            remote_code=self.remote_code,
+            measure=self.measure,
+            text=self.text,
+            max_tokens=self.max_tokens,
+        )
+
+
+# ---- compress -----------------------------------------------------------------------------------------------------
+
+FAMILIES = ("pruning", "quantization", "distillation", "recovery")
+
+
+class CompressPlan:
+    """Making a variant: from which one, by which method with which settings, reading which text, and what's measured."""
+
+    def __init__(self, workspace: str, family: str, variants: Iterable[Variant], methods: Iterable[MethodInfo] | None = None):
+        if family not in FAMILIES:
+            raise ValueError(f"no such family of methods: {family}")
+        self.workspace, self.family = workspace, family
+        self.variants = {v.id: v for v in variants}
+        self.methods: tuple[MethodInfo, ...] | None = None
+        self.variant = ""
+        self.method = ""
+        self.params: dict[str, Any] = {}
+        self.params_problem = ""  # what the form says, already in words
+        self.refused = ""  # the worker's own sentence on these settings, already in words
+        self.text: str | None = None  # training or calibration text; None: the starter's
+        self.name = ""
+        self.seed = 0
+        self.device = "auto"
+        self.measure = True
+        self.measure_text: str | None = None
+        self.max_tokens = 20_000
+        if methods is not None:
+            self.learn(methods)
+
+    def learn(self, methods: Iterable[MethodInfo]) -> None:
+        """The catalogue has come: the methods of this family, and those that couldn't be loaded."""
+        self.methods = tuple(m for m in methods if m.family == self.family or m.error)
+        if self.chosen is None:
+            self.method = next((m.name for m in self.methods if not self.method_problem(m)), "")
+
+    @property
+    def source(self) -> Variant | None:
+        return self.variants.get(self.variant)
+
+    @property
+    def chosen(self) -> MethodInfo | None:
+        return next((m for m in self.methods or () if m.name == self.method), None)
+
+    @property
+    def needs_text(self) -> bool:
+        return self.chosen is not None and any(need in self.chosen.needs for need in ("text", "calibration"))
+
+    @property
+    def trains(self) -> bool:
+        return self.family in ("distillation", "recovery")
+
+    def pages(self) -> tuple[str, ...]:
+        return ("source", "method", "data", "review") if self.needs_text else ("source", "method", "review")
+
+    def choose_default(self, preferred: str) -> None:
+        """The variant asked for where it can be used, else the first that can."""
+        usable = [v.id for v in self.variants.values() if not self.variant_problem(v)]
+        self.variant = preferred if preferred in usable else (usable[0] if usable else "")
+
+    def variant_problem(self, variant: Variant) -> Said:
+        """Why this variant can't be the source."""
+        if variant.info.quantization:
+            if self.family == "quantization":
+                return say("It's quantized already. Choose the variant that it came from.")
+            if self.family != "distillation":  # a quantized teacher still teaches
+                return say("It's quantized, and that comes last. Choose the variant that it came from.")
+        return NOTHING
+
+    def method_problem(self, method: MethodInfo) -> Said:
+        """Why this method can't be used on the variant chosen."""
+        if method.error:
+            return say("It couldn't be loaded: {reason}", reason=method.error)
+        source = self.source
+        if source is not None and source.info.task != "unknown" and source.info.task not in method.tasks:
+            return say("It doesn't work on this kind of model.")
+        if "labels" in method.needs:
+            return say("It needs labelled examples, which this wizard can't give it yet.")
+        return NOTHING
+
+    def problem(self, page: str) -> Said:
+        if page == "source":
+            if not self.variants:
+                return say("There is no model in this workspace yet.")
+            if self.source is None:
+                return say("Choose a variant.")
+            return self.variant_problem(self.source)
+        if page == "method":
+            if self.methods is None:
+                return say("The worker is still starting. The methods appear in a few seconds.")
+            if self.chosen is None:
+                return say("Choose a method.")
+            return self.method_problem(self.chosen) or Said(self.params_problem and "{problem}", {"problem": self.params_problem})
+        if page == "data":
+            return text_problem(self.text) if self.needs_text else NOTHING
+        if page == "review":
+            if self.refused:
+                return Said("{problem}", {"problem": self.refused})
+            return name_problem(self.name) or (text_problem(self.measure_text) if self.measure else NOTHING)
+        return NOTHING
+
+    def step(self) -> Step:
+        text = TextRef(path=str(Path(self.text).expanduser().absolute())) if self.needs_text and self.text else None
+        return Step(method=self.method, params=dict(self.params), seed=self.seed, text=text)
+
+    def recipe(self) -> Recipe:
+        """The whole way from the original, as the new variant will carry it."""
+        source = self.source
+        if source is None:
+            return Recipe(steps=(self.step(),))
+        before = source.recipe
+        if not before.source.fingerprint and source.parent is None:
+            before = before.model_copy(update={"source": Source(name=source.name, origin=source.origin, fingerprint=source.fingerprint)})
+        return before.extended(self.step())
+
+    def spec(self) -> ApplySpec:
+        return ApplySpec(
+            workspace=self.workspace,
+            variant=self.variant,
+            steps=(self.step(),),
+            name=self.name.strip() or None,
+            measure=self.measure,
+            text=self.measure_text if self.measure else None,
+            max_tokens=self.max_tokens,
+        )
+
+    def warning(self) -> Said:
+        """Worth saying before the start, though nothing is wrong."""
+        if self.needs_text and self.trains and self.measure and self.text and self.measure_text == self.text:
+            return say("It would be measured on the text that it's trained on, which flatters it. Choose another text to measure on.")
+        return NOTHING
+
+    def suggested_name(self) -> str:
+        """'rtn 4-bit g64': the method and the settings that tell its variants apart."""
+        method = self.chosen
+        if method is None:
+            return ""
+        parts = [method.name, *(_short(k, self.params[k.name]) for k in method.knobs if not k.advanced and k.name in self.params)]
+        short = " ".join([p for p in parts if p][:4])
+        return free_name(short, (v.name for v in self.variants.values()))
+
+
+def _short(knob: Knob, value: Any) -> str:
+    """A setting in a few letters for a name, or '' where it says nothing there."""
+    if value is None or knob.kind in ("text", "file", "variant"):
+        return ""
+    if knob.kind == "bool":
+        return ("" if value else "no ") + knob.name.replace("_", " ") if value != knob.default else ""
+    if knob.name == "bits":
+        return f"{value}-bit"
+    if knob.name == "group_size":
+        return f"g{value}"
+    if knob.kind == "choice":
+        return "" if value == knob.default and knob.name not in ("pattern", "bits", "group_size") else str(value)
+    if knob.kind == "float":
+        return f"{value * 100:g} %" if knob.low == 0 and knob.high == 1 else f"{knob.name} {value:g}"
+    return f"{value} {knob.name.replace('_', ' ')}"
+
+
+# ---- evaluate -----------------------------------------------------------------------------------------------------
+
+
+class EvaluatePlan:
+    """Measuring variants: on which text, against which reference, and how long."""
+
+    def __init__(self, workspace: str, variants: Iterable[Variant]):
+        self.workspace = workspace
+        self.all = {v.id: v for v in variants}
+        self.variants: tuple[str, ...] = ()
+        self.text: str | None = None
+        self.reference: str | None = None
+        self.context: int | None = None
+        self.max_tokens: int | None = 20_000
+        self.speed = True
+        self.device = "auto"
+
+    def pages(self) -> tuple[str, ...]:
+        return ("measure",)
+
+    def reference_problem(self, reference: Variant) -> Said:
+        """Why a variant can't be what the chosen ones are compared with."""
+        chosen = [self.all[i] for i in self.variants if i in self.all]
+        if len(chosen) == 1 and chosen[0].id == reference.id:
+            return say("It's the variant itself.")
+        if any(v.info.tokens_hash != reference.info.tokens_hash for v in chosen):
+            return say("Its tokenizer has other tokens, so the two can't be compared token by token.")
+        return NOTHING
+
+    def problem(self, page: str) -> Said:
+        if not self.all:
+            return say("There is no model in this workspace yet.")
+        if not self.variants:
+            return say("Choose at least one variant.")
+        reference = self.all.get(self.reference or "")
+        return (self.reference_problem(reference) if reference else NOTHING) or text_problem(self.text)
+
+    def specs(self) -> list[tuple[str, EvaluateSpec]]:
+        """(variant's name, job) for each variant chosen. A variant isn't compared with itself."""
+        return [
+            (
+                self.all[i].name,
+                EvaluateSpec(
+                    workspace=self.workspace,
+                    variant=i,
+                    text=self.text,
+                    reference=self.reference if self.reference != i else None,
+                    context=self.context,
+                    max_tokens=self.max_tokens,
+                    speed=self.speed,
+                ),
+            )
+            for i in self.variants
+        ]
+
+
+# ---- export -------------------------------------------------------------------------------------------------------
+
+
+def file_name(name: str) -> str:
+    """A variant's name as a folder's name: letters, digits, dots and dashes."""
+    return re.sub(r"-{2,}", "-", re.sub(r"[^\w.\-]+", "-", name)).strip("-.") or "model"
+
+
+class ExportPlan:
+    """Writing a variant as ONNX: which, and into which folder."""
+
+    def __init__(self, workspace: str, variants: Iterable[Variant]):
+        self.workspace = workspace
+        self.variants = {v.id: v for v in variants}
+        self.variant = ""
+        self.to = ""
+        self.overwrite = False
+        self.device = "auto"
+
+    def pages(self) -> tuple[str, ...]:
+        return ("source", "folder", "review")
+
+    @property
+    def source(self) -> Variant | None:
+        return self.variants.get(self.variant)
+
+    def choose_default(self, preferred: str) -> None:
+        usable = [v.id for v in self.variants.values() if not self.variant_problem(v)]
+        self.variant = preferred if preferred in usable else (usable[0] if usable else "")
+
+    def variant_problem(self, variant: Variant) -> Said:
+        if variant.info.task == "unknown":
+            return say("It isn't known what this model does, so its inputs can't be described.")
+        return NOTHING
+
+    def suggested_folder(self) -> str:
+        return str(Path(self.workspace) / "exports" / f"{file_name(self.source.name)}-onnx") if self.source else ""
+
+    @property
+    def occupied(self) -> bool:
+        """Whether the folder holds files already."""
+        folder = Path(self.to).expanduser()
+        return bool(self.to.strip()) and folder.is_dir() and any(folder.iterdir())
+
+    @property
+    def estimate(self) -> int | None:
+        """Bytes that the files will take: every weight as float32, a tied one once."""
+        return self.source.ledger.parameters * 4 if self.source else None
+
+    def files(self) -> tuple[tuple[str, Said], ...]:
+        """(file, what it is) for what will be written."""
+        causal = self.source is not None and self.source.info.task == "causal-lm"
+        graph = say("The graph, with a key-value cache for fast generation.") if causal else say("The graph, without a cache.")
+        return (
+            ("model.onnx", graph),
+            ("model.onnx.data", say("The weights, beside the graph.")),
+            ("config.json, tokenizer.json …", say("Configuration and tokenizer, as transformers writes them.")),
+            ("export_report.json", say("What was checked, and the figures.")),
+        )
+
+    def problem(self, page: str) -> Said:
+        if page == "source":
+            if not self.variants:
+                return say("There is no model in this workspace yet.")
+            if self.source is None:
+                return say("Choose a variant.")
+            return self.variant_problem(self.source)
+        if page == "folder":
+            return self._folder_problem()
+        return NOTHING
+
+    def _folder_problem(self) -> Said:
+        if not self.to.strip():
+            return say("Choose a folder.")
+        folder = Path(self.to).expanduser()
+        if folder.exists() and not folder.is_dir():
+            return say("{path} is a file. Choose a folder.", path=self.to)
+        if not folder.is_absolute():
+            return say("Give the whole path of the folder.")
+        variants = Path(self.workspace) / "variants"
+        if folder == variants or variants in folder.parents:
+            return say("That folder belongs to the workspace's variants. Choose another.")
+        if self.occupied and not self.overwrite:
+            return say("The folder holds files already. Allow replacing them, or choose another.")
+        existing = folder
+        while not existing.exists() and existing != existing.parent:
+            existing = existing.parent
+        if not existing.is_dir() or not os.access(existing, os.W_OK):
+            return say("There is no permission to write to {path}.", path=str(existing))
+        return NOTHING
+
+    def spec(self) -> ExportSpec:
+        return ExportSpec(workspace=self.workspace, variant=self.variant, to=str(Path(self.to).expanduser()), overwrite=self.overwrite)
