@@ -1,0 +1,334 @@
+"""Exporting a model's folder to ONNX: the portable profile.
+
+`export` loads the folder, traces it (trace), writes graph, weights, tokenizer and configs into a temporary folder beside the
+target, has the result checked by onnxruntime in a fresh process (parity), and only then renames it into place. Causal language
+models get a key-value cache; encoders and classifiers don't need one. Weights are float32; a quantized variant keeps its own
+grid, packed in MatMulNBits nodes, and is never quantized again.
+
+Not covered: encoder-decoder models, state-space layers, vision and speech, half precision graphs, fused attention.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import secrets
+import shutil
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+from filelock import FileLock, Timeout
+
+import core
+from core.errors import Cancelled, UserError, explain
+from core.export import parity
+from core.export.runtime import DATA, GRAPH, REPORT
+from core.records import SourceInfo, now
+from core.run import Run
+from core.workspace import read_json, write_atomically
+
+MADE_BY = "spokeshave"
+PROFILE = "portable"
+TASKS = ("causal-lm", "encoder", "classifier")
+MEMORY_FACTOR = 3.5  # peak over the float32 weights: the model, its answers, the graph being written, and the check's own session
+BESIDE = (
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "tokenizer.model",
+    "spiece.model",
+    "chat_template.jinja",
+    "chat_template.json",
+)
+
+
+def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False) -> dict[str, Any]:
+    """Exports the model in `folder` to the new folder `to`; returns the report, which is written there too.
+
+    overwrite: replaces an earlier export of Spokeshave's at `to`; anything else that isn't empty is refused.
+    The report: {max_abs, top1, tokens, checks, greedy, bytes, graph_bytes, data_bytes, referenced_bytes, opset, ir, nodes, inputs,
+    outputs, weights, notes, seconds, ...}.
+    Raises UserError: the target is taken or can't be written to, a kind of model that isn't exported, too little memory, a model
+    that can't be traced, a check that failed (kind 'check'). Cancelled between stages. After either, nothing is left behind.
+    """
+    folder, to = Path(folder), Path(to).absolute()
+    begun = time.perf_counter()
+    try:
+        _check_target(to, overwrite)
+        with _partial(to) as work:
+            made = work / "export"
+            made.mkdir()
+            report = _make(folder, made, run)
+            report["seconds"]["total"] = time.perf_counter() - begun
+            report["bytes"] = sum(p.stat().st_size for p in made.iterdir())
+            write_atomically(made / REPORT, json.dumps(report, indent=1))
+            run.check_cancelled()
+            _check_target(to, overwrite)
+            _move_into_place(made, to, work)
+    except (UserError, Cancelled):
+        raise
+    except Exception as error:
+        raise explain(error, detail=traceback.format_exc()) from error
+    run.log(f"Exported to {to}: largest difference {report['max_abs']:.2g}, {report['bytes'] / 1e6:.1f} MB.")
+    return report
+
+
+# ---- the target -----------------------------------------------------------------------------------------------------------
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        return json.loads((folder / REPORT).read_text(encoding="utf-8")).get("made_by") == MADE_BY
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _check_target(to: Path, overwrite: bool) -> None:
+    if to.is_file():
+        raise UserError("{path} is a file, and an export is a folder.", hint="Choose another name.", path=str(to))
+    if not to.is_dir() or not any(to.iterdir()):
+        return
+    if not _is_ours(to):
+        raise UserError(
+            "{path} isn't empty, and what is in it isn't an earlier export.",
+            hint="Choose a new or an empty folder.",
+            path=str(to),
+        )
+    if not overwrite:
+        raise UserError(
+            "{path} holds an earlier export.",
+            hint="Choose another folder, or ask for the earlier export to be replaced.",
+            path=str(to),
+        )
+
+
+@contextlib.contextmanager
+def _partial(to: Path) -> Iterator[Path]:
+    """A work folder beside `to`, on the same disk so that it can be renamed; removed at the end, whatever happened.
+
+    What an export to the same place left when it was killed is removed first. One that is still at work holds the lock.
+    """
+    to.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(to.parent / f".partial-{to.name}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError("Another export to {path} is running.", hint="Wait for it, or choose another folder.", path=str(to)) from None
+    try:
+        for dead in to.parent.glob(f".partial-{glob_escape(to.name)}-*"):
+            shutil.rmtree(dead, ignore_errors=True)
+        work = to.parent / f".partial-{to.name}-{secrets.token_hex(4)}"
+        work.mkdir()
+        try:
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
+
+
+def glob_escape(name: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
+def _move_into_place(made: Path, to: Path, work: Path) -> None:
+    """Renames; an earlier export is set aside first, and comes back should the rename fail."""
+    if not to.exists():
+        os.rename(made, to)
+        return
+    aside = work / "earlier"
+    os.rename(to, aside)
+    try:
+        os.rename(made, to)
+    except OSError:
+        os.rename(aside, to)
+        raise
+
+
+# ---- making it ------------------------------------------------------------------------------------------------------------
+
+
+def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
+    from core.models.load import load  # torch and transformers: not until they're needed
+
+    seconds: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def stage(title: str, key: str) -> Iterator[None]:
+        run.stage(title)
+        begun = time.perf_counter()
+        yield
+        seconds[key] = time.perf_counter() - begun
+
+    with stage("Loading", "load"):
+        loaded = load(folder, device="cpu", dtype="float32", packed=True)
+        _refuse(loaded.info)
+    from core.export import trace
+
+    model, notes = loaded.model, []
+    with stage("Asking the original", "reference"):
+        quants = trace.unpack_linears(model)
+        causal = loaded.info.task == "causal-lm"
+        name = trace.cache_name(model) if causal else None
+        answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name)
+    with stage("Tracing", "trace"):
+        dense = trace.pack_linears(model, quants)
+        program, plan = _traced(trace, model, causal, loaded.info, notes)
+    with stage("Writing the graph", "convert"):
+        graph = trace.convert(program, plan)
+        del program
+        if quants:
+            trace.narrow_dense(graph)
+        packed = len(quants) - len(dense)
+        _write(graph, made)
+        del graph, model, loaded.model
+    with stage("Writing tokenizer and configuration", "files"):
+        _write_beside(folder, made)
+    with stage("Checking with onnxruntime", "check"):
+        expected = {
+            "inputs": plan.signature.inputs,
+            "outputs": plan.signature.outputs,
+            "nodes": {"MatMulNBits": packed} if packed else {},
+        }
+        figures = parity.check(made, answers, expected, run)
+    source = sum(p.stat().st_size for p in folder.glob("*.safetensors"))
+    notes += _notes(loaded.info, quants, dense, figures, source)
+    for note in notes:
+        run.log(note)
+    import onnx
+    import torch
+    import transformers
+
+    return {
+        "made_by": MADE_BY,
+        "version": core.__version__,
+        "made": now(),
+        "model": loaded.info.name,
+        "architecture": loaded.info.architecture,
+        "task": loaded.info.task,
+        "profile": PROFILE,
+        "weights": _weights(quants, dense),
+        "quantized_layers": packed,
+        "source_bytes": source,
+        "inputs": plan.signature.inputs,
+        "outputs": plan.signature.outputs,
+        **figures,
+        "notes": notes,
+        "seconds": seconds,
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "libraries": {
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "onnx": onnx.__version__,
+            "onnxruntime": figures["runtime"],
+        },
+    }
+
+
+def _refuse(info: SourceInfo) -> None:
+    if info.task not in TASKS:
+        raise UserError(
+            "{name} ({architecture}) can't be exported: language models with a cache, encoders and classifiers can.",
+            hint="Choose another model.",
+            kind="model",
+            name=info.name,
+            architecture=info.architecture or "unknown architecture",
+        )
+    needed, free = int(4 * MEMORY_FACTOR * (info.parameters or 0)), psutil.virtual_memory().available
+    if needed > free:
+        raise UserError(
+            "Exporting {name} needs about {needed:.1f} GB of memory, and {free:.1f} GB are free.",
+            hint="Close other programs, or choose a smaller model.",
+            kind="memory",
+            name=info.name,
+            needed=needed / 1e9,
+            free=free / 1e9,
+        )
+
+
+def _traced(trace: Any, model: Any, causal: bool, info: SourceInfo, notes: list[str]) -> tuple[Any, Any]:
+    try:
+        plan = trace.causal(model) if causal else trace.encoder(model)
+        program, chosen = trace.capture(model, plan)
+    except (UserError, Cancelled, MemoryError):
+        raise
+    except Exception as error:  # torch.export raises whatever the model's own code raises on symbolic shapes
+        raise UserError(
+            "{architecture} can't be traced for ONNX: {reason}",
+            hint="The detail says where; please report this model.",
+            kind="model",
+            architecture=info.architecture,
+            reason=(str(error).strip().splitlines() or [type(error).__name__])[0][:200],
+            detail=traceback.format_exc(),
+        ) from error
+    if not chosen:
+        notes.append("This architecture computes its attention itself; it was exported as it is, which runs slower.")
+    return program, plan
+
+
+def _write(graph: Any, made: Path) -> None:
+    import onnx_ir
+
+    onnx_ir.save(graph, made / GRAPH, external_data=DATA)
+    with open(made / GRAPH, "rb") as out:
+        os.fsync(out.fileno())
+
+
+def _write_beside(folder: Path, made: Path) -> None:
+    """Tokenizer, templates and configurations. transformers 5 keeps the rotary base in rope_parameters, other readers look for rope_theta: both are there."""
+    for name in BESIDE:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, made / name)
+    config = read_json(folder / "config.json")
+    config.pop("quantization_config", None)  # the graph holds the grid; nobody is to look for packed safetensors here
+    rope = config.get("rope_parameters")
+    if isinstance(rope, dict) and "rope_theta" in rope:
+        config.setdefault("rope_theta", rope["rope_theta"])
+    config["dtype"] = "float32"
+    write_atomically(made / "config.json", json.dumps(config, indent=2))
+    tokenizer = made / "tokenizer_config.json"
+    if (made / "tokenizer.json").is_file():
+        settings = read_json(tokenizer) if tokenizer.is_file() else {}
+        if settings.get("tokenizer_class") in (None, "TokenizersBackend"):  # a class that only transformers 5 knows
+            settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+        write_atomically(tokenizer, json.dumps(settings, indent=2, ensure_ascii=False))
+
+
+def _weights(quants: dict[str, Any], dense: list[str]) -> str:
+    if not quants or len(dense) == len(quants):
+        return "float32"
+    bits = sorted({q.bits for name, q in quants.items() if name not in dense})
+    return f"{'/'.join(map(str, bits))}-bit integers in MatMulNBits, the rest float32"
+
+
+def _notes(info: SourceInfo, quants: dict[str, Any], dense: list[str], figures: dict[str, Any], source: int) -> list[str]:
+    notes = []
+    held = figures["data_bytes"] + figures["graph_bytes"]
+    if quants:
+        packed = [q for name, q in quants.items() if name not in dense]
+        if packed:
+            notes.append(f"{len(packed)} quantized layers keep their own grid, packed in MatMulNBits; nothing was quantized again.")
+        if any(q.bits not in (4, 8) for q in packed):
+            notes.append(
+                "MatMulNBits holds 4 or 8 bits: layers of other widths take the next larger one in the file, with the same values."
+            )
+        if any(q.zero is not None and q.bits < 8 for q in packed):
+            notes.append("The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.")
+        if dense:
+            notes.append(f"{len(dense)} quantized layers are stored as float32: MatMulNBits can't hold their groups exactly.")
+    if source and held > 1.5 * source:
+        notes.append(f"Weights are stored as float32: the export is {held / source:.1f} times as large as the model's own files.")
+    return notes

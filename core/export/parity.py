@@ -1,0 +1,394 @@
+"""Whether an exported folder computes what the torch model computes, found out by onnxruntime in a fresh process.
+
+`reference` runs the torch model and keeps its answers; `check` starts `python -m core.export.parity`, which imports no torch, and
+compares. A causal model is asked the ways that a runtime will ask it: the whole text at once, in chunks and single steps, in
+batches, padded at the left and at the right (each row against the same text alone and unpadded), and greedily with the cache.
+
+Tolerances are those of float32: the largest difference of logits (or hidden states) LIMIT, and the same most likely token
+everywhere but at exact ties. Quantized exports are compared with torch on the same grid, so the same tolerance holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import UserError, explain
+from core.export.runtime import CausalSession, open_session, read_graph, referenced
+from core.run import Run
+
+LIMIT = 1e-3  # largest absolute difference of a logit, or of a hidden state
+TOKENS, GREEDY, PROMPT = 256, 64, 32
+ROWS = (48, 33, 20)  # lengths of the batch's rows; shorter where the context is
+UNREFERENCED = 1 << 20  # bytes of the data file that alignment may leave unused
+
+# ---- the torch side -------------------------------------------------------------------------------------------------------
+
+
+def sample_ids(tokenizer: Any, vocabulary: int, count: int) -> np.ndarray:
+    """(count,) token ids of the held-out text that comes with Spokeshave; random ones (seeded) where there's no tokenizer."""
+    from resources import HELDOUT_TEXT
+
+    if tokenizer is not None and HELDOUT_TEXT.is_file():
+        with open(HELDOUT_TEXT, encoding="utf-8") as text:
+            found = tokenizer(text.read(16 * count), add_special_tokens=False)["input_ids"][:count]
+        if len(found) == count and max(found) < vocabulary:
+            return np.array(found, np.int64)
+    return np.random.default_rng(0).integers(0, vocabulary, count, dtype=np.int64)
+
+
+def row_lengths(count: int) -> list[int]:
+    return [max(2, min(n, count * n // (2 * ROWS[0]))) for n in ROWS]
+
+
+def _rows(ids: np.ndarray) -> list[np.ndarray]:
+    lengths = row_lengths(len(ids))
+    return [ids[i * 7 % max(1, len(ids) - n) :][:n] for i, n in enumerate(lengths)]
+
+
+def reference(model: Any, tokenizer: Any, run: Run, *, context: int | None, cache_name: str | None) -> dict[str, np.ndarray]:
+    """What the torch model answers. cache_name: how it takes its cache; None for an encoder. Arrays are ready for np.savez."""
+    import torch
+
+    vocabulary = model.config.get_text_config().vocab_size
+    count = min(TOKENS, context or TOKENS)
+    ids = sample_ids(tokenizer, vocabulary, count)
+
+    def ask(row: np.ndarray) -> np.ndarray:
+        run.check_cancelled()
+        extra = {} if cache_name else {"attention_mask": torch.ones(1, len(row), dtype=torch.int64)}
+        with torch.no_grad():
+            out = model(input_ids=torch.from_numpy(row)[None], **extra)
+        return (out["logits"] if "logits" in out else out["last_hidden_state"])[0].float().numpy()
+
+    kept: dict[str, np.ndarray] = {"ids": ids, "answer": ask(ids)}
+    for index, row in enumerate(_rows(ids)):
+        kept[f"row{index}"], kept[f"row{index}_answer"] = row, ask(row)
+    if cache_name:
+        kept |= _greedy(model, ids, run, count=count, cache_name=cache_name)
+    return kept
+
+
+def _greedy(model: Any, ids: np.ndarray, run: Run, *, count: int, cache_name: str) -> dict[str, np.ndarray]:
+    """Greedy tokens after the first of `ids`, and by how much each won over the second best."""
+    import torch
+    from transformers.cache_utils import DynamicCache
+
+    prompt = ids[: min(PROMPT, max(1, count // 2))]
+    steps = min(GREEDY, count - len(prompt))
+    cache, fed, tokens, margins = DynamicCache(config=model.config), torch.from_numpy(prompt)[None], [], []
+    for _ in range(steps):
+        run.check_cancelled()
+        with torch.no_grad():
+            logits = model(input_ids=fed, use_cache=True, **{cache_name: cache}).logits[0, -1].float()
+        best = logits.topk(2)
+        tokens.append(int(best.indices[0]))
+        margins.append(float(best.values[0] - best.values[1]))
+        fed = best.indices[:1][None]
+    return {"prompt": prompt, "greedy": np.array(tokens, np.int64), "margins": np.array(margins)}
+
+
+# ---- the check, from the exporting process -------------------------------------------------------------------------------
+
+
+def check(folder: Path, answers: dict[str, np.ndarray], expected: dict[str, Any], run: Run) -> dict[str, Any]:
+    """Checks `folder` in a fresh process; returns the figures (see `compare`).
+
+    expected: {inputs: {name: axes}, outputs: {name: axes}, nodes: {op type: count}}. Raises UserError (kind 'check') naming the
+    check that failed with its figures, and whatever `open_session` finds wrong; Cancelled where the job was cancelled meanwhile.
+    """
+    with tempfile.TemporaryDirectory(prefix="spokeshave-check-", dir=folder.parent) as scratch:
+        work = Path(scratch)
+        np.savez(work / "answers.npz", **answers)
+        (work / "expected.json").write_text(json.dumps(expected), encoding="utf-8")
+        found = _in_fresh_process(folder, work, run)
+    if "failure" in found:
+        raise UserError(
+            found["failure"]["message"],
+            hint=found["failure"]["hint"],
+            kind=found["failure"]["kind"],
+            detail=found["failure"]["detail"],
+            **found["failure"]["values"],
+        )
+    return found
+
+
+def _in_fresh_process(folder: Path, work: Path, run: Run) -> dict[str, Any]:
+    root = str(Path(__file__).resolve().parents[2])
+    paths = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH")) if p)
+    command = [sys.executable, "-m", "core.export.parity", str(folder), str(work)]
+    with open(work / "errors.txt", "w+", encoding="utf-8", errors="replace") as errors:
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=os.environ | {"PYTHONPATH": paths})
+        try:
+            while child.poll() is None:
+                run.check_cancelled()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(0.05)
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+        errors.seek(0)
+        said = errors.read()
+    result = work / "found.json"
+    if child.returncode or not result.is_file():
+        raise UserError(
+            "The exported model couldn't be checked: the checking process ended with status {status}.",
+            hint="The detail holds what it said.",
+            kind="check",
+            status=child.returncode,
+            detail=said[-4000:],
+        )
+    return json.loads(result.read_text(encoding="utf-8"))
+
+
+# ---- the check, in the fresh process -------------------------------------------------------------------------------------
+
+
+class _Checks:
+    """Figures as they come; the first that isn't good enough raises."""
+
+    def __init__(self, answers: dict[str, np.ndarray]):
+        self.answers = answers
+        self.done: list[dict[str, Any]] = []
+        self.max_abs = 0.0
+
+    def difference(self, title: str, found: np.ndarray, wanted: np.ndarray) -> float:
+        """Largest absolute difference; NaN counts as infinite."""
+        apart = np.abs(found.astype(np.float64) - wanted) if found.shape == wanted.shape else np.array(np.inf)
+        worst = float(np.where(np.isnan(apart), np.inf, apart).max())
+        self.max_abs = max(self.max_abs, worst)
+        self.add(title, worst, LIMIT, worst <= LIMIT)
+        return worst
+
+    def add(self, title: str, value: float, limit: float | None, passed: bool, note: str = "") -> None:
+        self.done.append({"check": title, "value": value, "limit": limit, "passed": passed, "note": note})
+        if not passed:
+            raise UserError(
+                "The exported model doesn't compute what the original computes: {check} gave {value:.4g}, and {limit:.4g} is allowed.",
+                hint="Nothing was written. Please report this model; the detail lists the checks before it.",
+                kind="check",
+                check=title,
+                value=value,
+                limit=float("nan") if limit is None else limit,
+                detail=json.dumps(self.done, indent=1),
+            )
+
+
+def structure(folder: Path, expected: dict[str, Any]) -> dict[str, Any]:
+    """Sizes, versions and nodes of the export, after checking that names, axes and quantized nodes are as declared."""
+    model = read_graph(folder)
+    nodes: dict[str, int] = {}
+    for node in model.graph.node:
+        nodes[node.op_type] = nodes.get(node.op_type, 0) + 1
+    for kind, values in (("inputs", model.graph.input), ("outputs", model.graph.output)):
+        there = {v.name: [d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim] for v in values}
+        if list(there) != list(expected[kind]):
+            raise UserError(
+                "The exported graph names {there} where {wanted} was declared.",
+                hint="Nothing was written. Please report this model.",
+                kind="check",
+                there=", ".join(there) or "nothing",
+                wanted=", ".join(expected[kind]),
+            )
+        for name, axes in expected[kind].items():
+            for index, (had, wanted) in enumerate(zip(there[name], axes, strict=True)):
+                if isinstance(wanted, str) and not isinstance(had, str):
+                    raise UserError(
+                        "Axis {axis} of {name} became fixed at {size}.",
+                        hint="Nothing was written: batches or texts of another length would fail. Please report this model.",
+                        kind="check",
+                        axis=f"{index} ({wanted})",
+                        name=name,
+                        size=had,
+                    )
+    used = {name for node in model.graph.node for name in node.input}
+    if "attention_mask" in expected["inputs"] and "attention_mask" not in used:
+        raise UserError(
+            "The attention mask was optimised away; padded batches would be wrong.",
+            hint="Nothing was written. Please report this model.",
+            kind="check",
+        )
+    for kind, count in expected["nodes"].items():
+        if nodes.get(kind, 0) != count:
+            raise UserError(
+                "{found} of {count} quantized layers were written as {node} nodes.",
+                hint="Nothing was written. Please report this model.",
+                kind="check",
+                found=nodes.get(kind, 0),
+                count=count,
+                node=kind,
+            )
+    used_bytes = sum(length for ranges in referenced(model).values() for _, length in ranges)
+    data_bytes = sum((folder / name).stat().st_size for name in referenced(model) if (folder / name).is_file())
+    spare = data_bytes - used_bytes
+    if spare > UNREFERENCED + used_bytes // 100:
+        raise UserError(
+            "{megabytes:.1f} MB of the data file isn't referenced.",
+            hint="Nothing was written. Please report this model.",
+            kind="check",
+            megabytes=spare / 1e6,
+        )
+    return {
+        "opset": {o.domain or "ai.onnx": o.version for o in model.opset_import},
+        "ir": model.ir_version,
+        "nodes": dict(sorted(nodes.items(), key=lambda item: -item[1])),
+        "graph_bytes": (folder / "model.onnx").stat().st_size,
+        "data_bytes": data_bytes,
+        "referenced_bytes": used_bytes,
+    }
+
+
+def compare(folder: Path, answers: dict[str, np.ndarray], expected: dict[str, Any]) -> dict[str, Any]:
+    """All checks. Returns structure's figures, and {max_abs, top1, ties, tokens, checks, greedy, runtime, seconds}."""
+    begun = time.perf_counter()
+    found: dict[str, Any] = structure(folder, expected)
+    session = open_session(folder)
+    checks = _Checks(answers)
+    figures = _compare_causal(session, checks) if "prompt" in answers else _compare_encoder(session, checks)
+    import onnxruntime
+
+    found |= {
+        "max_abs": checks.max_abs,
+        "tokens": len(answers["ids"]),
+        "checks": checks.done,
+        "runtime": onnxruntime.__version__,
+        **figures,
+    }
+    return found | {"check_seconds": time.perf_counter() - begun}
+
+
+def _top1(checks: _Checks, found: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:
+    """Share of positions with the same most likely token. A tie in the original, to within the limit, may fall either way."""
+    same = found.argmax(-1) == wanted.argmax(-1)
+    best = np.partition(wanted, -2, axis=-1)[..., -2:]
+    tied = (best[..., 1] - best[..., 0]) < 2 * checks.max_abs
+    agreed = float(same.mean())
+    ties = int((tied & ~same).sum())
+    checks.add("the most likely token", agreed, 1.0, bool((same | tied).all()), f"{ties} exact ties fell the other way" if ties else "")
+    return {"top1": agreed, "ties": ties}
+
+
+def _compare_causal(session, checks: _Checks) -> dict[str, Any]:
+    answers, causal = checks.answers, CausalSession(session)
+    ids, wanted = answers["ids"], answers["answer"]
+    count = len(ids)
+    ones = lambda batch, length: np.ones((batch, length), np.int64)
+
+    logits, _ = causal.step(ids[None], ones(1, count), causal.empty(1))
+    checks.difference("the whole text at once", logits[0], wanted)
+    figures = _top1(checks, logits[0], wanted)
+
+    singles = min(8, count // 4)
+    half = count // 2
+    pieces = [half, count - half - singles, *[1] * singles]
+    got, at, cache = [], 0, causal.empty(1)
+    for size in [p for p in pieces if p]:
+        logits, cache = causal.step(ids[None, at : at + size], ones(1, at + size), cache)
+        got.append(logits[0])
+        at += size
+    checks.difference("chunks and single steps with the cache", np.concatenate(got), wanted)
+
+    rows = [answers[f"row{i}"] for i in range(len(ROWS))]
+    rows_wanted = [answers[f"row{i}_answer"] for i in range(len(ROWS))]
+    shortest, longest = min(map(len, rows)), max(map(len, rows))
+    batch = np.stack([row[:shortest] for row in rows])
+    logits, _ = causal.step(batch, ones(len(rows), shortest), causal.empty(len(rows)))
+    checks.difference(f"a batch of {len(rows)}", logits, np.stack([w[:shortest] for w in rows_wanted]))
+
+    for side in ("right", "left"):
+        padded, mask = np.zeros((len(rows), longest), np.int64), np.zeros((len(rows), longest), np.int64)
+        places = [slice(0, len(r)) if side == "right" else slice(longest - len(r), longest) for r in rows]
+        for index, (row, place) in enumerate(zip(rows, places, strict=True)):
+            padded[index, place], mask[index, place] = row, 1
+        if side == "right":
+            logits, _ = causal.step(padded, mask, causal.empty(len(rows)))
+        else:  # the last token apart, so that a padded cache is continued too
+            first, cache = causal.step(padded[:, :-1], mask[:, :-1], causal.empty(len(rows)))
+            last, _ = causal.step(padded[:, -1:], mask, cache)
+            logits = np.concatenate([first, last], axis=1)
+        got = np.concatenate([logits[i, place] for i, place in enumerate(places)])
+        checks.difference(f"a batch of {len(rows)} padded at the {side}", got, np.concatenate(rows_wanted))
+
+    return figures | {"greedy": _compare_greedy(causal, checks)}
+
+
+def _compare_greedy(causal: CausalSession, checks: _Checks) -> dict[str, Any]:
+    answers = checks.answers
+    wanted, margins = answers["greedy"], answers["margins"]
+    fed, cache, tokens = answers["prompt"][None], causal.empty(1), []
+    for _ in range(len(wanted)):
+        mask = np.ones((1, len(answers["prompt"]) + len(tokens)), np.int64)
+        logits, cache = causal.step(fed, mask, cache)
+        tokens.append(int(logits[0, -1].argmax()))
+        fed = np.array([[tokens[-1]]])
+    differing = np.flatnonzero(np.array(tokens, np.int64) != wanted)
+    if not len(differing):
+        checks.add("greedy tokens", len(wanted), len(wanted), True)
+        return {"tokens": len(wanted), "equal": len(wanted), "first_difference": None}
+    first = int(differing[0])
+    tie = bool(margins[first] < 2 * checks.max_abs)
+    note = f"from token {first} on, where the original's two best differ by {margins[first]:.2g}"
+    checks.add("greedy tokens", first, len(wanted), tie, note)
+    return {"tokens": len(wanted), "equal": first, "first_difference": {"token": first, "margin": float(margins[first])}}
+
+
+def _compare_encoder(session, checks: _Checks) -> dict[str, Any]:
+    answers = checks.answers
+    names = [i.name for i in session.get_inputs()]
+    output = session.get_outputs()[0].name
+
+    def ask(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        return session.run([output], {n: feeds[n] for n in names})[0]
+
+    ids, wanted = answers["ids"], answers["answer"]
+    got = ask(ids[None], np.ones((1, len(ids)), np.int64))[0]
+    checks.difference("the whole text", got, wanted)
+    figures = _top1(checks, got, wanted) if output == "logits" else {}
+    rows = [answers[f"row{i}"] for i in range(len(ROWS))]
+    longest = max(map(len, rows))
+    padded, mask = np.zeros((len(rows), longest), np.int64), np.zeros((len(rows), longest), np.int64)
+    for index, row in enumerate(rows):
+        padded[index, : len(row)], mask[index, : len(row)] = row, 1
+    got = ask(padded, mask)
+    wanted_rows = [answers[f"row{i}_answer"] for i in range(len(ROWS))]
+    per_token = got.ndim == 3
+    found = np.concatenate([got[i, : len(r)] if per_token else got[i][None] for i, r in enumerate(rows)])
+    checks.difference(f"a padded batch of {len(rows)}", found, np.concatenate([w if per_token else w[None] for w in wanted_rows]))
+    return figures
+
+
+def main(folder: str, work: str) -> None:
+    """The fresh process: writes found.json into `work`, with a 'failure' where a check failed."""
+    with np.load(Path(work) / "answers.npz") as stored:
+        answers = dict(stored)
+    expected = json.loads((Path(work) / "expected.json").read_text(encoding="utf-8"))
+    try:
+        found = compare(Path(folder), answers, expected)
+    except Exception as error:
+        import traceback
+
+        known = explain(error, detail=traceback.format_exc())
+        fields = {
+            "message": known.template,
+            "hint": known.hint_template,
+            "kind": known.kind,
+            "detail": known.detail,
+            "values": known.values,
+        }
+        found = {"failure": fields}
+    (Path(work) / "found.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

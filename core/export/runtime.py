@@ -1,0 +1,283 @@
+"""Running an exported folder with onnxruntime alone: opening it with sentences for what can be wrong, and greedy generation.
+
+Needs numpy, onnx, onnxruntime and tokenizers; neither torch nor transformers. Sampling isn't covered: what is shown here is
+that the file works, and at which speed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+
+from core.errors import UserError
+from core.workspace import read_json
+
+GRAPH, DATA, REPORT = "model.onnx", "model.onnx.data", "export_report.json"
+_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+def read_graph(folder: Path) -> onnx.ModelProto:
+    """The graph of model.onnx, without its external data. Raises UserError where it's missing or isn't one."""
+    path = Path(folder) / GRAPH
+    if not path.is_file():
+        raise UserError(
+            "{folder} holds no {file}, so it isn't an ONNX export.",
+            hint="Choose the folder that an export was written to.",
+            folder=str(folder),
+            file=GRAPH,
+        )
+    try:
+        graph = onnx.load(path, load_external_data=False)
+    except Exception as error:  # protobuf raises its own kinds for a damaged file
+        raise _damaged(path, str(error)) from error
+    if not graph.graph.node:
+        raise _damaged(path, "the graph has no nodes")
+    return graph
+
+
+def _damaged(path: Path, detail: str) -> UserError:
+    return UserError(
+        "{path} is damaged and can't be read as an ONNX graph.",
+        hint="Export the model again.",
+        kind="model",
+        path=str(path),
+        detail=detail,
+    )
+
+
+def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """All stored tensors of a graph and of the graphs within it."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.TENSOR:
+                yield attribute.t
+            elif attribute.type == onnx.AttributeProto.GRAPH:
+                yield from tensors_of(attribute.g)
+
+
+def referenced(model: onnx.ModelProto) -> dict[str, list[tuple[int, int]]]:
+    """External data file -> the (offset, length) ranges in it that the graph refers to, each once."""
+    files: dict[str, set[tuple[int, int]]] = {}
+    for tensor in tensors_of(model.graph):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            entry = {e.key: e.value for e in tensor.external_data}
+            files.setdefault(entry["location"], set()).add((int(entry.get("offset", 0)), int(entry.get("length", 0))))
+    return {name: sorted(ranges) for name, ranges in files.items()}
+
+
+def check_data(folder: Path, model: onnx.ModelProto) -> None:
+    """Raises UserError where an external data file is missing or ends before what the graph refers to."""
+    for name, ranges in referenced(model).items():
+        path = Path(folder) / name
+        if not path.is_file():
+            raise UserError(
+                "The weights' file {file} is missing beside {graph}.",
+                hint="Copy both files together, or export the model again.",
+                kind="model",
+                file=name,
+                graph=GRAPH,
+            )
+        needed, there = max(offset + length for offset, length in ranges), path.stat().st_size
+        if there < needed:
+            raise UserError(
+                "The weights' file {file} is cut short: {there} bytes of {needed} are there.",
+                hint="Copy it again, or export the model again.",
+                kind="model",
+                file=name,
+                there=there,
+                needed=needed,
+            )
+
+
+def open_session(folder: Path, threads: int | None = None) -> onnxruntime.InferenceSession:
+    """An onnxruntime session on the CPU. threads: OMP_NUM_THREADS where it's set, else onnxruntime's own choice.
+
+    Raises UserError: no model.onnx, a damaged graph, missing or short weights, an IR or opset that this onnxruntime doesn't read.
+    """
+    folder = Path(folder)
+    graph = read_graph(folder)
+    check_data(folder, graph)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    wanted = threads or int(os.environ.get("OMP_NUM_THREADS") or 0)
+    if wanted:
+        options.intra_op_num_threads = wanted
+    try:
+        return onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises a kind of its own for each status, all derived from Exception
+        raise _not_opened(folder, graph, error) from error
+
+
+def _not_opened(folder: Path, graph: onnx.ModelProto, error: Exception) -> UserError:
+    text = str(error)
+    ir = re.search(r"max supported IR version:? *(\d+)", text)
+    if ir:
+        return UserError(
+            "This onnxruntime reads IR up to {highest}, the file has {version}.",
+            hint="Update onnxruntime, or export the model again with this version of Spokeshave.",
+            kind="model",
+            highest=int(ir[1]),
+            version=graph.ir_version,
+            detail=text,
+        )
+    opset = re.search(r"[Oo]pset (\d+) is under development|till opset (\d+)", text)
+    if opset:
+        return UserError(
+            "This onnxruntime is too old for the operators in {path}.",
+            hint="Update onnxruntime, or export the model again with this version of Spokeshave.",
+            kind="model",
+            path=str(folder / GRAPH),
+            detail=text,
+        )
+    return UserError(
+        "onnxruntime can't open {path}: {reason}",
+        hint="Export the model again.",
+        kind="model",
+        path=str(folder / GRAPH),
+        reason=text.strip().splitlines()[0][:200] if text.strip() else type(error).__name__,
+        detail=text,
+    )
+
+
+class CausalSession:
+    """A decoder's session with its cache: what goes in, how the cache begins, one call a step. Keys and values never leave onnxruntime."""
+
+    def __init__(self, session: onnxruntime.InferenceSession):
+        self.session = session
+        self.inputs = {i.name: i for i in session.get_inputs()}
+        self.outputs = [o.name for o in session.get_outputs()]
+        self.past = [n for n in self.inputs if n.startswith("past_key_values.")]
+        if not self.past or "logits" not in self.outputs:
+            raise UserError(
+                "This export has no key-value cache: it's an encoder or a classifier, which doesn't generate text.",
+                hint="Choose an exported language model.",
+            )
+
+    def empty(self, batch: int) -> dict[str, Any]:
+        """The cache before the first token: (batch, kv heads, 0, dim) for each key and value."""
+        cache = {}
+        for name in self.past:
+            shape = [batch, self.inputs[name].shape[1], 0, self.inputs[name].shape[3]]
+            dtype = _TYPES[self.inputs[name].type]
+            cache[name] = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(shape, dtype))
+        return cache
+
+    def step(self, ids: np.ndarray, mask: np.ndarray, cache: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
+        """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the grown cache)."""
+        feeds = dict(cache)
+        made = onnxruntime.OrtValue.ortvalue_from_numpy
+        feeds["input_ids"] = made(np.ascontiguousarray(ids, np.int64))
+        if "attention_mask" in self.inputs:
+            feeds["attention_mask"] = made(np.ascontiguousarray(mask, np.int64))
+        if "position_ids" in self.inputs:
+            positions = np.maximum(np.cumsum(mask, axis=1) - 1, 0)[:, -ids.shape[1] :]  # a padded row begins at 0 where its text begins
+            feeds["position_ids"] = made(np.ascontiguousarray(positions, np.int64))
+        found = dict(zip(self.outputs, self.session.run_with_ort_values(self.outputs, feeds), strict=True))
+        grown = {name: found[name.replace("past_key_values.", "present.", 1)] for name in self.past}
+        return found["logits"].numpy(), grown
+
+
+class OnnxGenerator:
+    """Greedy generation from an exported folder.
+
+    Raises UserError for what `open_session` finds wrong, for an encoder, and for a folder without tokenizer.json.
+    """
+
+    def __init__(self, folder: Path, threads: int | None = None):
+        from tokenizers import Tokenizer
+
+        self.folder = Path(folder)
+        self.causal = CausalSession(open_session(self.folder, threads))
+        path = self.folder / "tokenizer.json"
+        if not path.is_file():
+            raise UserError(
+                "{folder} holds no tokenizer.json, so text can't be turned into tokens.",
+                hint="Copy the model's tokenizer.json into the folder.",
+                kind="model",
+                folder=str(self.folder),
+            )
+        try:
+            self.tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # tokenizers raises bare Exception
+            raise UserError(
+                "{path} can't be read as a tokenizer.", hint="Export the model again.", kind="model", path=str(path), detail=str(error)
+            ) from error
+        self.ends, self.context = self._settings()
+        self._stopped = False
+
+    def _settings(self) -> tuple[frozenset[int], int | None]:
+        """(ids that end a text, longest sequence or None)."""
+        config = read_json(self.folder / "config.json") if (self.folder / "config.json").is_file() else {}
+        generation = read_json(self.folder / "generation_config.json") if (self.folder / "generation_config.json").is_file() else {}
+        ends = generation.get("eos_token_id", config.get("eos_token_id"))
+        ends = ends if isinstance(ends, list) else [ends]
+        context = config.get("max_position_embeddings") or config.get("n_positions")
+        return frozenset(e for e in ends if isinstance(e, int)), context
+
+    def stop(self) -> None:
+        """Ends the generation in progress after the token at work. May be called from the callback or another thread."""
+        self._stopped = True
+
+    def generate(self, prompt: str, max_new_tokens: int = 64, on_token: Callable[[int, str], None] | None = None) -> dict[str, Any]:
+        """Greedy continuation of `prompt`.
+
+        on_token(id, piece) is called for each token as it comes; piece is '' while a character isn't complete yet.
+        Returns {text, ids, prompt_ids, prompt_tokens, tokens, tokens_per_s, prefill_seconds, seconds, stop}: text and ids of the
+        continuation alone; tokens_per_s of decoding without the prefill (None below two tokens); stop: 'end of text', 'length', 'stopped'.
+        """
+        self._stopped = False
+        prompt_ids = self.tokenizer.encode(prompt).ids
+        if not prompt_ids:
+            raise UserError("The prompt is empty.", hint="Write at least one word.")
+        if self.context and len(prompt_ids) >= self.context:
+            raise UserError(
+                "The prompt has {count} tokens, and this model reads {context} at most.",
+                hint="Shorten the prompt.",
+                count=len(prompt_ids),
+                context=self.context,
+            )
+        begun = time.perf_counter()
+        ids: list[int] = []
+        text, stop = "", "length"
+        fed, cache = np.array([prompt_ids]), self.causal.empty(1)
+        prefill = 0.0
+        while len(ids) < max_new_tokens and not (self.context and len(prompt_ids) + len(ids) >= self.context):
+            mask = np.ones((1, len(prompt_ids) + len(ids)), np.int64)
+            logits, cache = self.causal.step(fed, mask, cache)
+            if not ids:
+                prefill = time.perf_counter() - begun
+            token = int(logits[0, -1].argmax())
+            ids.append(token)
+            ended = token in self.ends
+            whole = self.tokenizer.decode(ids)
+            # a byte-level token may hold half a character, which decodes to U+FFFD until its other half comes
+            piece = "" if whole.endswith("\ufffd") else whole[len(text) :]
+            text += piece
+            if on_token:
+                on_token(token, piece)
+            if ended or self._stopped:
+                stop = "end of text" if ended else "stopped"
+                break
+            fed = np.array([[token]])
+        seconds = time.perf_counter() - begun
+        decoding = seconds - prefill
+        return {
+            "text": self.tokenizer.decode(ids),
+            "ids": ids,
+            "prompt_ids": prompt_ids,
+            "prompt_tokens": len(prompt_ids),
+            "tokens": len(ids),
+            "tokens_per_s": (len(ids) - 1) / decoding if len(ids) > 1 and decoding > 0 else None,
+            "prefill_seconds": prefill,
+            "seconds": seconds,
+            "stop": stop,
+        }
