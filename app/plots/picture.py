@@ -1,0 +1,56 @@
+"""`python -m app.plots.picture WORKSPACE OUT.png [--dark]`: the trade-off plot of a workspace as a picture, without a window."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+WIDTH, HEIGHT, SHARPNESS = 1120, 680, 2  # logical pixels, and device pixels for each
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m app.plots.picture", description="Draw a workspace's trade-off plot into a PNG file.")
+    parser.add_argument("workspace")
+    parser.add_argument("out")
+    parser.add_argument("--dark", action="store_true")
+    asked = parser.parse_args()
+
+    from PySide6.QtCore import QObject, QPoint, Signal
+    from PySide6.QtGui import QImage, QPainter
+    from PySide6.QtWidgets import QApplication
+
+    from app.library_model import Library
+    from app.plots.tradeoff import TradeoffView
+    from app.theme import theme
+
+    class NoBoard(QObject):
+        """No jobs run here."""
+
+        event = Signal(object)
+        catalogue = None
+
+        def states(self) -> list:
+            return []
+
+    app = QApplication.instance() or QApplication([])
+    theme().set_dark(asked.dark)
+    theme().apply(app)
+    library, board = Library(), NoBoard()
+    library.open(asked.workspace, create=False)
+    view = TradeoffView(library, board)
+    view.resize(WIDTH, HEIGHT)
+    view.show()
+    app.processEvents()
+    image = QImage(WIDTH * SHARPNESS, HEIGHT * SHARPNESS, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(SHARPNESS)
+    image.fill(theme().color("window"))
+    painter = QPainter(image)
+    view.render(painter, QPoint(0, 0))
+    painter.end()
+    view.close()
+    library.close()
+    return 0 if image.save(asked.out) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
