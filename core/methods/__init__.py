@@ -140,6 +140,7 @@ def get(name: str) -> Method:
     raise UserError(
         "There is no method called {name}.{suggestion}",
         hint="The methods are: {known}.",
+        kind="usage",
         name=name,
         suggestion=nearest(name, _methods),
         known=", ".join(_methods),
