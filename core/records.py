@@ -20,7 +20,7 @@ Kind = Literal["original", "pruned", "quantized", "distilled", "combined"]
 
 
 def now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def new_id(stem: str) -> str:
