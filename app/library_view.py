@@ -235,12 +235,14 @@ class _Tree(QTreeView):
         self.doubleClicked.connect(self.activated_row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        at = self.currentIndex()
+        real = at.isValid() and not at.data(GhostRole)
         if event.key() in (Qt.Key.Key_F2, Qt.Key.Key_Delete):
             self.keyed.emit(event.key())
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid() and not self.currentIndex().data(GhostRole):
-            self.activated_row.emit(self.currentIndex())
-        elif event.key() == Qt.Key.Key_Menu and self.currentIndex().isValid():
-            self.menu_at.emit(self.currentIndex(), self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft()))
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and real:
+            self.activated_row.emit(at)
+        elif event.key() == Qt.Key.Key_Menu and real:
+            self.menu_at.emit(at, self.viewport().mapToGlobal(self.visualRect(at).bottomLeft()))
         else:
             super().keyPressEvent(event)
 

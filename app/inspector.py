@@ -1,0 +1,398 @@
+"""Inspector: what the selected variant is made of, what was measured on it and how, where it came from, and its recipe.
+
+Covers showing; what its buttons ask for is the window's (signal `wanted`). What isn't known is shown as 'not measured'.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import text
+from app.library_model import Library, conditions_key
+from app.measures import conditions_text, half_width, measure
+from app.theme import icon, kind_icon, mono, numbers, theme
+from app.widgets import Bar, ElidedLabel, EmptyState, button, label, tool_button
+from core.records import Measurement, Variant
+
+
+class Inspector(QFrame):
+    """`wanted(action, variant)`: export, draft, evaluate."""
+
+    wanted = Signal(str, str)
+
+    def __init__(self, library: Library, board: Any = None):
+        super().__init__()
+        self.setProperty("panel", True)
+        self.library = library
+        self._shown: tuple = ()
+        self.scroll = QScrollArea()
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.export = button(self.tr("Export…"), lambda: self._want("export"), name="export", primary=True)
+        self.draft = button(self.tr("Use as draft"), lambda: self._want("draft"), name="use_as_draft")
+        self.evaluate = button(self.tr("Evaluate"), lambda: self._want("evaluate"), name="evaluate")
+        page = QWidget()
+        box = QVBoxLayout(page)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self.scroll, 1)
+        row = QHBoxLayout()
+        row.setContentsMargins(14, 8, 14, 12)
+        row.setSpacing(6)
+        for b, stretch in ((self.export, 4), (self.draft, 5), (self.evaluate, 4)):
+            b.setStyleSheet("padding: 0 6px;")
+            b.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            row.addWidget(b, stretch)
+        box.addLayout(row)
+        self.empty = EmptyState(
+            "info", self.tr("Nothing selected"), self.tr("Choose a variant in the tree or a point in the plot to see what it's made of.")
+        )
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(page)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(1, 1, 1, 1)
+        outer.addWidget(self._stack)
+        library.selected.connect(lambda _: self.refresh())
+        library.changed.connect(self.refresh)
+        self.refresh()
+
+    def _want(self, action: str) -> None:
+        if self.library.selection:
+            self.wanted.emit(action, self.library.selection)
+
+    def refresh(self) -> None:
+        """Shows the selection, anew where anything of it changed."""
+        v = self.library.get(self.library.selection)
+        if v is None:
+            self._shown = ()
+            self._stack.setCurrentIndex(0)
+            return
+        measured = self.library.measurements(v.id)
+        chain = self.library.lineage(v.id)
+        shown = (v, len(measured), tuple(chain), tuple(len(self.library.measurements(a.id)) for a in chain))
+        self._stack.setCurrentIndex(1)
+        self.draft.setEnabled(v.info.task == "causal-lm")
+        self.draft.setToolTip("" if v.info.task == "causal-lm" else self.tr("It doesn't generate text, so it can't draft."))
+        if shown == self._shown:
+            return
+        same = bool(self._shown) and self._shown[0].id == v.id
+        keep = self.scroll.verticalScrollBar().value() if same else 0
+        self._shown = shown
+        self.scroll.setWidget(self._content(v, chain, measured))
+        if keep:
+            QTimer.singleShot(0, self, lambda: self.scroll.verticalScrollBar().setValue(keep))
+
+    # -- the parts
+
+    def _content(self, v: Variant, chain: list[Variant], measured: list[Measurement]) -> QWidget:
+        page = QWidget()
+        box = QVBoxLayout(page)
+        box.setContentsMargins(14, 12, 14, 10)
+        box.setSpacing(0)
+        title = label(v.name, "title", wrap=True)
+        title.setObjectName("title")
+        title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        title.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        box.addWidget(title)
+        box.addSpacing(4)
+        box.addWidget(label(self._description(v), "caption", wrap=True))
+        box.addSpacing(12)
+        for what, figure, change, share, tip in self._figures(v, chain[0]):
+            box.addLayout(self._figure(what, figure, change, share, tip))
+            box.addSpacing(9)
+        self._section(box, self.tr("Size"))
+        box.addWidget(self._ledger(v))
+        self._section(box, self.tr("Measurements"))
+        rows = self._latest(v, measured)
+        if rows:
+            for m in rows:
+                box.addWidget(_MeasureRow(m))
+        else:
+            box.addWidget(label(self.tr("Not measured yet. Evaluate gives it its figures."), "muted", wrap=True))
+        self._section(box, self.tr("Lineage"))
+        for depth, a in enumerate(chain):
+            row = _LineageRow(a, depth, here=a.id == v.id)
+            row.pressed.connect(self.library.select)
+            box.addWidget(row)
+        if v.notes:
+            self._section(box, self.tr("Notes"))
+            for note in v.notes:
+                box.addWidget(label(text.core_text(note.replace("{", "{{").replace("}", "}}")), "caption", wrap=True))
+                box.addSpacing(3)
+        self._section(box, self.tr("Recipe"), copy=v.recipe.to_yaml())
+        box.addWidget(_yaml(v.recipe.to_yaml()))
+        box.addStretch(1)
+        return page
+
+    def _description(self, v: Variant) -> str:
+        parts = [text.kind_name(v.kind)]
+        step = v.recipe.steps[-1] if v.recipe.steps else None
+        if step is not None:
+            parts.append(step.method)
+            given = [(name, value) for name, value in step.params.items() if value not in (None, "")]
+            parts += [f"{name.replace('_', ' ')} {_short(value)}" for name, value in given[:4]]
+        else:
+            parts += [v.info.architecture or v.info.model_type, v.origin]
+        return " · ".join(p for p in parts if p)
+
+    def _figures(self, v: Variant, root: Variant) -> list[tuple[str, str, str, float | None, str]]:
+        """(what, figure, change against the root, bar, tooltip) of size, score, speed and parameters."""
+        lib, same = self.library, v.id == root.id
+        size, size_root = v.ledger.bytes_on_disk, root.ledger.bytes_on_disk
+        out = []
+        ratio = size / size_root if size_root else None
+        out.append((self.tr("Size on disk"), text.fmt_bytes(size), "" if same else text.fmt_change(ratio), ratio, ""))
+
+        kind = lib.score_kind(v)
+        spec, scores = measure(kind), lib.scores(kind)
+        mine, theirs = scores.get(v.id), scores.get(root.id)
+        change, share = "", None
+        if mine:
+            share = 1.0 if spec.less or spec.unit != "%" else mine.value
+            if theirs and mine.comparable and theirs.comparable and theirs.value and mine.value:
+                share = theirs.value / mine.value if spec.less else mine.value / theirs.value
+                change = "" if same else spec.show_change(mine.value, theirs.value)
+        tip = conditions_text(mine.measurement) if mine else ""
+        out.append((spec.title, spec.show(mine.value if mine else None), change, share, tip))
+
+        speed, speed_root = lib.latest(v.id, "decode"), lib.latest(root.id, "decode")
+        fastest = max((m.value for w in lib.variants() if (m := lib.latest(w.id, "decode"))), default=None)
+        change = ""
+        if speed and speed_root and speed_root.value and not same:
+            change = f"{text.TIMES}{speed.value / speed_root.value:.2f}"
+        share = speed.value / fastest if speed and fastest else None
+        tip = conditions_text(speed) if speed else ""
+        out.append((self.tr("Decode speed"), measure("decode").show(speed.value if speed else None), change, share, tip))
+
+        kept, of = v.ledger.nonzero, root.ledger.parameters
+        ratio = kept / of if of else None
+        tip = self.tr("Weights that aren't zero, against all of the original's")
+        out.append((self.tr("Non-zero weights"), text.fmt_count(kept), "" if same else text.fmt_change(ratio), ratio, tip))
+        return out
+
+    def _figure(self, what: str, figure: str, change: str, share: float | None, tip: str) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(6)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        name = ElidedLabel(what, "caption")
+        value = label(figure, "value" if figure != text.unknown() else "muted")
+        value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        by = label(change, "muted")
+        by.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        by.setFixedWidth(58)
+        row.addWidget(name, 1)
+        row.addWidget(value)
+        row.addWidget(by)
+        column.addLayout(row)
+        bar = Bar()
+        bar.set_share(share)
+        for w in (value, bar):
+            w.setToolTip(tip)
+        column.addWidget(bar)
+        return column
+
+    def _section(self, box: QVBoxLayout, words: str, *, copy: str = "") -> None:
+        box.addSpacing(14)
+        row = QHBoxLayout()
+        head = label(words, "caption")
+        head.setStyleSheet("font-weight: 600;")
+        row.addWidget(head, 1)
+        if copy:
+            press = tool_button("copy", self.tr("Copy the recipe"), lambda: QGuiApplication.clipboard().setText(copy), px=14)
+            press.setObjectName("copy_recipe")
+            row.addWidget(press)
+        box.addLayout(row)
+        box.addSpacing(6)
+
+    def _ledger(self, v: Variant) -> QWidget:
+        """The table of what the bytes are, and the sums beneath."""
+        page = QWidget()
+        grid = QGridLayout(page)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(0, 5)
+        grid.setColumnStretch(1, 4)
+        for column, words in enumerate(("", self.tr("stored as"), self.tr("weights"), self.tr("bytes"))):
+            head = label(words, "muted")
+            if column > 1:
+                head.setAlignment(Qt.AlignmentFlag.AlignRight)
+            grid.addWidget(head, 0, column)
+        for row, line in enumerate(v.ledger.lines, 1):
+            zeros = line.parameters - line.nonzero
+            tip = self.tr("{n} of them not zero").format(n=text.fmt_count(line.nonzero)) if line.parameters and zeros else ""
+            cells = (
+                ElidedLabel(_component(line.component), "caption"),
+                ElidedLabel(_storage(line.storage), "muted"),
+                label(text.fmt_count(line.parameters) if line.parameters else text.DASH, "caption"),
+                label(text.fmt_bytes(line.bytes), "caption"),
+            )
+            for column, cell in enumerate(cells):
+                if column > 1:
+                    cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                    cell.setFont(numbers(12))
+                if tip:
+                    cell.setToolTip(tip)
+                grid.addWidget(cell, row, column)
+        resident = self.library.latest(v.id, "resident")
+        peak = self.library.latest(v.id, "peak")
+        known = v.ledger
+        sums = (
+            (self.tr("Effective bits a weight"), text.fmt_number(known.effective_bits, 3) if known.effective_bits else text.unknown()),
+            (self.tr("Non-zero"), text.fmt_percent(known.nonzero / known.parameters) if known.parameters else text.unknown()),
+            (self.tr("Tied, stored once"), ", ".join(known.tied)),
+            (self.tr("On disk"), text.fmt_bytes(known.bytes_on_disk)),
+            (self.tr("Resident memory"), text.fmt_bytes(resident.value if resident else known.resident_bytes)),
+            (self.tr("Peak memory"), text.fmt_bytes(peak.value if peak else known.peak_bytes)),
+        )
+        line = QFrame()
+        line.setProperty("line", True)
+        at = len(v.ledger.lines) + 1
+        grid.addWidget(line, at, 0, 1, 4)
+        for words, figure in sums:
+            if not figure:
+                continue
+            at += 1
+            grid.addWidget(ElidedLabel(words, "caption"), at, 0, 1, 2)
+            value = ElidedLabel(figure, "muted" if figure == text.unknown() else "caption", Qt.TextElideMode.ElideLeft)
+            value.setAlignment(Qt.AlignmentFlag.AlignRight)
+            value.setFont(numbers(12))
+            grid.addWidget(value, at, 2, 1, 2)
+        return page
+
+    def _latest(self, v: Variant, measured: list[Measurement]) -> list[Measurement]:
+        """The latest of each kind under each set of conditions, in the order in which kinds were first measured."""
+        latest = {(m.kind, conditions_key(m, v)): m for m in measured}
+        kinds = list(dict.fromkeys(m.kind for m in measured))
+        return sorted(latest.values(), key=lambda m: kinds.index(m.kind))
+
+
+class _MeasureRow(QFrame):
+    """A figure; a press unfolds the conditions it was measured under."""
+
+    def __init__(self, m: Measurement):
+        super().__init__()
+        spec = measure(m.kind)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 1, 0, 1)
+        box.setSpacing(2)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        self.fold = tool_button("chevron", QCoreApplication.translate("Inspector", "Conditions"), self._toggle, px=10)
+        self.fold.setFixedSize(QSize(16, 18))
+        row.addWidget(self.fold)
+        row.addWidget(ElidedLabel(spec.title, "caption"), 1)
+        value = label(spec.show(m.value), "value")
+        spread = label(half_width(m), "muted")
+        value.setFont(numbers(12))
+        row.addWidget(value)
+        row.addWidget(spread)
+        box.addLayout(row)
+        self.conditions = label(conditions_text(m), "muted", wrap=True)
+        self.conditions.setContentsMargins(20, 0, 0, 6)
+        self.conditions.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.conditions.hide()
+        box.addWidget(self.conditions)
+        self.setToolTip(conditions_text(m))
+
+    def _toggle(self) -> None:
+        self.conditions.setVisible(self.conditions.isHidden())
+        self.fold.setIcon(icon("down" if not self.conditions.isHidden() else "chevron"))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._toggle()
+
+
+class _LineageRow(QWidget):
+    pressed = Signal(str)
+
+    def __init__(self, v: Variant, depth: int, *, here: bool):
+        super().__init__()
+        self._id = v.id
+        row = QHBoxLayout(self)
+        row.setContentsMargins(min(depth, 6) * 12, 2, 0, 2)
+        row.setSpacing(7)
+        row.addWidget(_Shape(v.kind))
+        name = ElidedLabel(v.name)
+        if here:
+            name.setStyleSheet("font-weight: 600;")
+        row.addWidget(name, 3)
+        size = label(text.fmt_bytes(v.ledger.bytes_on_disk), "muted")
+        row.addWidget(size)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.pressed.emit(self._id)
+
+
+class _Shape(QWidget):
+    """A kind's shape, 14 px."""
+
+    def __init__(self, kind: str):
+        super().__init__()
+        self._icon = kind_icon(kind)
+        self.setFixedSize(14, 14)
+        theme().changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        self._icon.paint(painter, self.rect())
+        painter.end()
+
+
+def _yaml(words: str) -> QPlainTextEdit:
+    out = QPlainTextEdit(words.rstrip())
+    out.setObjectName("recipe")
+    out.setReadOnly(True)
+    out.setProperty("bare", True)
+    out.setFont(mono(12))
+    out.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    out.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+    out.document().setDocumentMargin(0)
+    lines = words.rstrip().count("\n") + 1
+    out.setFixedHeight(min(lines, 18) * (out.fontMetrics().lineSpacing()) + 14)
+    return out
+
+
+def _component(name: str) -> str:
+    tr = QCoreApplication.translate
+    known = {
+        "embedding": tr("Inspector", "Embedding"),
+        "attention": tr("Inspector", "Attention"),
+        "mlp": tr("Inspector", "MLP"),
+        "norm": tr("Inspector", "Norms"),
+        "head": tr("Inspector", "Head"),
+        "other": tr("Inspector", "Other"),
+        "scales": tr("Inspector", "Scales"),
+        "masks": tr("Inspector", "Masks"),
+        "tokenizer": tr("Inspector", "Tokenizer"),
+        "configuration": tr("Inspector", "Configuration"),
+    }
+    return known.get(name, name)
+
+
+def _storage(name: str) -> str:
+    return QCoreApplication.translate("Inspector", "file") if name == "file" else name
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return QCoreApplication.translate("Inspector", "yes") if value else QCoreApplication.translate("Inspector", "no")
+    return text.fmt_number(value) if isinstance(value, float) else str(value)
