@@ -7,9 +7,8 @@ Covers the form and what's wrong with it (`problem`); starting and steering the 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QKeySequence, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.forms import calm_wheel
 from app.text import core_text
 from app.theme import icon, kind_icon
 from core.pairing import draft_problem
@@ -34,6 +34,10 @@ COMPACT = 900  # width below which things get tighter
 ID = Qt.ItemDataRole.UserRole
 WHY = Qt.ItemDataRole.UserRole + 1  # why an entry can't be chosen; '' where it can
 LINES = 3  # that the prompt grows to
+NO_ARROWS = (  # setButtonSymbols(NoButtons) leaves a styled box no room for its text
+    "QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; border: none; }"
+    "QAbstractSpinBox::up-arrow, QAbstractSpinBox::down-arrow { width: 0; height: 0; image: none; }"
+)
 
 
 class Prompt(QPlainTextEdit):
@@ -54,7 +58,8 @@ class Prompt(QPlainTextEdit):
 
     def _grow(self) -> None:
         lines = max(1, min(LINES, round(self.document().size().height())))
-        height = max(30, lines * self.fontMetrics().lineSpacing() + 14)
+        around = self.height() - self.viewport().height() if self.isVisible() else 10
+        height = max(30, lines * self.fontMetrics().lineSpacing() + round(2 * self.document().documentMargin()) + around)
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
         more = self.document().size().height() > LINES
@@ -166,6 +171,7 @@ class Controls(QFrame):
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(6)
         box.setIconSize(QSize(14, 14))
+        calm_wheel(box)
         box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         return box
 
@@ -176,6 +182,9 @@ class Controls(QFrame):
         box.setToolTip(tip)
         box.setAccessibleDescription(tip)
         box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        box.setFixedHeight(30)
+        box.lineEdit().setTextMargins(7, 0, 0, 0)  # the style sheet's padding doesn't reach it
+        calm_wheel(box)
         return box
 
     def _make_buttons(self) -> None:
@@ -242,13 +251,12 @@ class Controls(QFrame):
 
     def _tighten(self, compact: bool) -> None:
         self._compact = compact
-        none, arrows = QAbstractSpinBox.ButtonSymbols.NoButtons, QAbstractSpinBox.ButtonSymbols.UpDownArrows
         for widget, width, small in self._fields:
-            widget.setButtonSymbols(none if compact else arrows)
+            widget.setStyleSheet(NO_ARROWS if compact else "")
             widget.setFixedWidth(small if compact else width)
         for button in (self.pause_button, self.step_button, self.stop_button):
             button.setText("" if compact else button.property("words"))
-            button.setFixedWidth(34) if compact else button.setFixedWidth(84)
+            button.setFixedWidth(34 if compact else 84)
             button.setStyleSheet("padding: 0;")
         self.run_button.setFixedWidth(76 if compact else 92)
 
@@ -265,9 +273,9 @@ class Controls(QFrame):
     # -- models
 
     def set_variants(self, variants: list[Variant]) -> None:
-        """Fills both lists, keeping what's chosen. At first: the oldest original, and the smallest model that can draft for it."""
+        """Fills both lists, keeping what's chosen. At first: the oldest original that has a draft, and its smallest draft."""
         target, draft = self.target_id, self.draft_id
-        self._variants = {v.id: v for v in variants}
+        self._variants = {v.id: v for v in in_lineage(variants)}
         fresh = not self._filled or target not in self._variants
         self._fill_target(target)
         if fresh and self.target_id:
@@ -276,13 +284,16 @@ class Controls(QFrame):
         self._fill_draft(draft if draft in (PLAIN, NGRAM) or draft in self._variants else self._best_draft())
         self._update()
 
+    def _smaller_drafts(self, target: Variant) -> list[Variant]:
+        """Models that can draft for a target and take less room, the smallest first."""
+        size = target.ledger.bytes_on_disk
+        able = [v for v in self._variants.values() if v.ledger.bytes_on_disk < size and not draft_problem(target, v)]
+        return sorted(able, key=lambda v: (v.ledger.bytes_on_disk, v.id))
+
     def _best_draft(self) -> str:
         target = self._variants.get(self.target_id)
-        if target is None:
-            return NGRAM
-        able = [v for v in self._variants.values() if v.id != target.id and not draft_problem(target, v)]
-        able = [v for v in able if v.ledger.bytes_on_disk < target.ledger.bytes_on_disk]
-        return min(able, key=lambda v: (v.ledger.bytes_on_disk, v.id)).id if able else NGRAM
+        able = self._smaller_drafts(target) if target else []
+        return able[0].id if able else NGRAM
 
     def _fill_target(self, chosen: str) -> None:
         rows = []
@@ -292,7 +303,10 @@ class Controls(QFrame):
                 why = self.tr("It has no tokenizer.")
             rows.append((v.id, v.name, why, v.kind))
         able = [id for id, _, why, _ in rows if not why]
-        self._fill(self.target, rows, chosen if chosen in self._variants else (able or [""])[0])
+        if chosen not in self._variants:
+            drafted_for = [id for id in able if self._smaller_drafts(self._variants[id])]
+            chosen = (drafted_for or able or [""])[0]
+        self._fill(self.target, rows, chosen)
 
     def _fill_draft(self, chosen: str) -> None:
         target = self._variants.get(self.target_id)
@@ -448,4 +462,13 @@ class Controls(QFrame):
         self.changed.emit()
 
 
-RUN_KEYS = (QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter"))
+def in_lineage(variants: list[Variant]) -> list[Variant]:
+    """Originals by age, each followed by what came of it."""
+    known, made = {v.id for v in variants}, {}
+    for v in sorted(variants, key=lambda v: (v.created, v.id)):
+        made.setdefault(v.parent if v.parent in known else None, []).append(v)
+    out, waiting = [], list(reversed(made.get(None, [])))
+    while waiting:
+        out.append(waiting.pop())
+        waiting.extend(reversed(made.get(out[-1].id, [])))
+    return out

@@ -11,7 +11,6 @@ per target call = 1 + accepted / rounds. Seconds count from the first round on, 
 from __future__ import annotations
 
 import json
-import statistics
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -286,7 +285,7 @@ class Figures:
 def figures(run: DecodeRun, done: int | None = None) -> Figures:
     """Figures of the main lane after `done` rounds (None: all), against the whole of the plain lane where there was a race.
 
-    possible uses T(1), the median target call of the plain lane, so it's unknown without a race.
+    possible uses T(1), what a token of the plain lane cost in target calls, so it's unknown without a race.
     """
     lane, plain = run.lane, run.lanes.get(PLAIN_LANE)
     done = len(lane.rounds) if done is None else min(done, len(lane.rounds))
@@ -298,10 +297,8 @@ def figures(run: DecodeRun, done: int | None = None) -> Figures:
     beside = plain if plain is not None and plain is not lane and plain.rounds else None
     plain_speed = beside.throughput() if beside else None
     possible = None
-    if beside:
-        one = [r.seconds["verify"] for r in beside.rounds if r.seconds.get("verify")]
-        if one and lane.calls[k] > 0:
-            possible = tokens * statistics.median(one) / lane.calls[k]
+    if beside and lane.calls[k] > 0 and beside.calls[-1] > 0 and beside.tokens[-1]:
+        possible = tokens * (beside.calls[-1] / beside.tokens[-1]) / lane.calls[k]
     return Figures(
         rounds=done,
         accepted=accepted,

@@ -45,11 +45,13 @@ from app.decode_run import (
     read_run,
     recordings,
 )
+from app.error_dialog import show_failure
 from app.plots.acceptance import PlotPanel, RacePlot, RoundsPlot, rounds_title
 from app.text import TIMES, failure_text, fmt_percent, fmt_seconds
-from app.theme import icon, icon_pixmap, mono, theme
+from app.theme import icon, mono, theme
 from app.token_card import TokenCard, kind_hint, kind_word
 from app.token_flow import TokenFlow, paint_cell
+from app.widgets import EmptyState
 from core import events
 from core.errors import UserError
 from core.errors import explain as explain_error
@@ -109,7 +111,7 @@ class LegendButton(QToolButton):
         self.kind = kind
         self.setObjectName(f"legend-{kind.name.lower()}")
         self.setCheckable(True)
-        self.setText(kind_word(kind))
+        self.setText(" " + kind_word(kind))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(18, 13))
         self.setToolTip(kind_hint(kind) + "\n" + self.tr("Click to dim the others."))
@@ -127,43 +129,6 @@ class LegendButton(QToolButton):
         paint_cell(painter, QRectF(0, 0, 18, 13), "", self.kind)
         painter.end()
         self.setIcon(QIcon(pixmap))
-
-
-class EmptyState(QWidget):
-    """What is here before anything is: an icon, a title, two lines and a button."""
-
-    pressed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._icon, self._title, self._lines = QLabel(), QLabel(), QLabel()
-        self.button = QPushButton()
-        self.button.setObjectName("empty-action")
-        self.button.clicked.connect(lambda: self.pressed.emit())
-        self._title.setProperty("role", "title")
-        self._lines.setProperty("role", "caption")
-        self._lines.setWordWrap(True)
-        self._lines.setFixedWidth(430)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(8, 8, 8, 8)
-        box.setSpacing(6)
-        box.addStretch(1)
-        for widget in (self._icon, self._title, self._lines):
-            widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            box.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
-        box.addSpacing(6)
-        box.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
-        box.addStretch(1)
-        theme().changed.connect(self._paint)
-
-    def say(self, title: str, lines: str, button: str) -> None:
-        self._title.setText(title)
-        self._lines.setText(lines)
-        self.button.setText(button)
-        self._paint()
-
-    def _paint(self) -> None:
-        self._icon.setPixmap(icon_pixmap("draft", 36, "muted", self.devicePixelRatioF()))
 
 
 class Recorder(QObject):
@@ -213,7 +178,6 @@ class ReplayBar(QWidget):
 
     moved = Signal(int)  # rounds over
     play_pressed = Signal()
-    speed_changed = Signal(float)
 
     def __init__(self) -> None:
         super().__init__()
@@ -239,7 +203,7 @@ class ReplayBar(QWidget):
         for value in SPEEDS:
             self.speed.addItem(f"{TIMES}{value:g}", value)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
-        self.speed.currentIndexChanged.connect(lambda: self.speed_changed.emit(self.speed.currentData()))
+        self.speed.setFixedWidth(72)
         box = QHBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
@@ -310,7 +274,7 @@ class DecodeView(QWidget):
         self.controls.pause_pressed.connect(self.pause)
         self.controls.step_pressed.connect(self.step)
         self.controls.stop_pressed.connect(self.stop)
-        self.controls.changed.connect(self._say_empty)
+        self.controls.changed.connect(self._controls_changed)
         self.cards = self._make_cards()
         cards = QHBoxLayout()
         cards.setSpacing(8)
@@ -385,14 +349,13 @@ class DecodeView(QWidget):
         for button in self.legend:
             button.toggled.connect(lambda on, b=button: self._filter(b, on))
             head.addWidget(button)
-        self.runs_button = QToolButton()
+        self.runs_button = QPushButton(self.tr("Runs"))
         self.runs_button.setObjectName("runs")
-        self.runs_button.setText(self.tr("Runs"))
+        self.runs_button.setProperty("flat", True)
+        self.runs_button.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; } QPushButton { min-height: 24px; }")
         self.runs_button.setIcon(icon("down"))
         self.runs_button.setIconSize(QSize(12, 12))
-        self.runs_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.runs_button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow behind the word
-        self.runs_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.runs_button.setToolTip(self.tr("Recorded runs, to look at and replay"))
         self.runs_menu = QMenu(self.runs_button)
         self.runs_menu.setToolTipsVisible(True)
@@ -422,15 +385,17 @@ class DecodeView(QWidget):
         self.flow.pointed.connect(lambda _: self._place_card())
         self.flow.pinned.connect(lambda _: self._place_card())
         self.flow.scrolled.connect(self._place_card)
-        self.empty = EmptyState()
-        self.empty.pressed.connect(self._empty_pressed)
+        self.empty_button = QPushButton()
+        self.empty_button.setObjectName("empty-action")
+        self.empty_button.clicked.connect(self._empty_pressed)
+        self.empty = EmptyState("draft", "", "", [self.empty_button])
+        self.empty.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self.flow)
         self.replay_bar = ReplayBar()
         self.replay_bar.moved.connect(self._scrubbed)
         self.replay_bar.play_pressed.connect(self.replay)
-        self.replay_bar.speed_changed.connect(lambda _: None)
         box = QVBoxLayout(panel)
         box.setContentsMargins(14, 8, 10, 8)
         box.setSpacing(4)
@@ -602,7 +567,6 @@ class DecodeView(QWidget):
         self.stack.setCurrentIndex(0 if run is None else 1)
         for button in self.legend:
             button.setChecked(False)
-            button.setEnabled(run is not None)
         self._rebuild(0 if run is None else len(run.lane.rounds))
         if run is None:
             self._say_empty()
@@ -682,8 +646,10 @@ class DecodeView(QWidget):
         run, cards = self._shown, self.cards
         plain = run.plain if run else self.controls.plain
         if f is None or not f.rounds:
-            for card in cards.values():
-                card.set(NONE, "")
+            cards["acceptance"].set(NONE, self.tr("run to see") if not plain else self.tr("needs a draft"))
+            cards["per_call"].set(NONE, self.tr("run to see"))
+            cards["speedup"].set(NONE, self.tr("needs a draft") if plain else self.tr("run with Race to measure"))
+            cards["throughput"].set(NONE, self.tr("run to see"))
             return
         if f.acceptance is None:
             cards["acceptance"].set(NONE, self.tr("nothing was drafted"))
@@ -748,8 +714,6 @@ class DecodeView(QWidget):
             self.failure_label.setText(f"{sentence} {hint}".strip())
 
     def _show_failure(self) -> None:
-        from app.error_dialog import show_failure
-
         failure = self._failure
         if isinstance(failure, UserError):
             failure = events.Failed("", failure.kind, failure.template, failure.hint_template, failure.detail, failure.values)
@@ -760,23 +724,25 @@ class DecodeView(QWidget):
         if self._shown is not None or not hasattr(self, "empty"):
             return
         if not self.library.variants():
-            self.empty.say(
-                self.tr("No model to decode with yet"),
-                self.tr("Open a model first. Compress it, and the small copy can draft for the large one."),
-                self.tr("Open a model"),
-            )
-            self.empty.button.setEnabled(True)
-            return
-        self.empty.say(
-            self.tr("Watch a guess being checked"),
-            self.tr(
-                "A small model guesses a few tokens, the large one checks them in a single call. "
-                "Kept, dropped and corrected tokens appear here, each with its reason."
-            ),
-            self.tr("Run"),
-        )
-        self.empty.button.setEnabled(not self.controls.problem() and not self.live)
-        self.empty.button.setToolTip(self.controls.problem())
+            title, words = self.tr("No model to decode with yet"), self.tr("Open a model")
+            lines = self.tr("Open one and compress it: the small copy can then draft for the large one.")
+            able, why = True, ""
+        else:
+            title, words = self.tr("Watch a guess being checked"), self.tr("Run")
+            lines = self.tr("A small model guesses tokens, the large one checks them in one call.") + " "
+            lines += self.tr("Each token appears here with its fate and the reason.")
+            why = self.controls.problem()
+            able = not why and not self.live
+        self.empty.title.setText(title)
+        self.empty.lines.setText(lines)
+        self.empty_button.setText(words)
+        self.empty_button.setEnabled(able)
+        self.empty_button.setToolTip(why)
+
+    def _controls_changed(self) -> None:
+        self._say_empty()
+        if self._shown is None and hasattr(self, "replay_bar"):
+            self._show_figures(None)
 
     def _empty_pressed(self) -> None:
         if self.library.variants():
@@ -812,8 +778,7 @@ class DecodeView(QWidget):
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
         compact = self.width() < COMPACT
-        for button in self.legend:
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.empty.picture.setVisible(self.height() > 700)
         self.replay_bar.where.setMinimumWidth(120 if compact else 150)
         self._place_card()
 

@@ -111,15 +111,16 @@ def facts_text(facts: Facts) -> list[str]:
         out.append(template.format(draft=f"{facts.draft_entropy:.2f}", target=f"{facts.target_entropy:.2f}"))
     elif facts.target_entropy is not None:
         out.append(_translate("token_card", "entropy {target} target").format(target=f"{facts.target_entropy:.2f}"))
-    if facts.margin is not None:
-        out.append(_translate("token_card", "lead {margin}").format(margin=number(facts.margin)))
     return out
 
 
 def place_text(facts: Facts) -> str:
     if facts.round < 0:
         return _translate("token_card", "place {position}").format(position=facts.position + 1)
-    return _translate("token_card", "round {round} · place {position}").format(round=facts.round, position=facts.position + 1)
+    text = _translate("token_card", "round {round} \u00b7 place {position}").format(round=facts.round + 1, position=facts.position + 1)
+    if facts.margin is not None:
+        text += " \u00b7 " + _translate("token_card", "first leads second by {margin}").format(margin=number(facts.margin))
+    return text
 
 
 class TokenCard(QWidget):
@@ -185,7 +186,8 @@ class TokenCard(QWidget):
         return QFontMetricsF(font).boundingRect(QRectF(0, 0, WIDTH - 2 * PAD, 1000), flags, text).height()
 
     def _small_print(self) -> str:
-        return "  \u00b7  ".join([*facts_text(self._facts), place_text(self._facts)])
+        lines = ["  \u00b7  ".join(facts_text(self._facts)), place_text(self._facts)]
+        return "\n".join(line for line in lines if line)
 
     def _layout(self) -> QSize:
         rows = self._rows()

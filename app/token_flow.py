@@ -24,7 +24,7 @@ from app.theme import SEMIBOLD, mono, theme
 CELL, PITCH = 23, 31  # a cell's height, and from line to line
 GAP, ROUND_GAP, JOINED = 3, 10, 1  # inside a round, between rounds, before a token that goes on with the word
 PAD = 7  # beside the text
-MARGIN_X, MARGIN_Y = 4, 5
+MARGIN_X, MARGIN_Y = 2, 5
 WIDEST = 260  # longer tokens are elided
 MOST_PIXMAPS = 8000
 DIMMED = 0.22  # opacity of what a filter leaves out
@@ -54,10 +54,10 @@ def lay_out(
 
 
 def gap_before(cell: Cell, previous: Cell | None) -> int:
-    """Wide between rounds, narrow inside one, hardly any where a token goes on with the word before it."""
+    """Wide between rounds, narrow inside one and in plain text, hardly any where a token goes on with the word before it."""
     if previous is None:
         return 0
-    if cell.round != previous.round:
+    if cell.round != previous.round and not (cell.kind == previous.kind == Kind.PLAIN):
         return ROUND_GAP
     goes_on = bool(cell.text) and not cell.text[0].isspace() and bool(previous.text) and not previous.text[-1].isspace()
     return JOINED if goes_on and cell.kind == previous.kind else GAP
@@ -136,7 +136,7 @@ class TokenFlow(QAbstractScrollArea):
             self.tr("Arrow keys move from token to token, Enter keeps a token's card open, Ctrl+C copies the text.")
         )
         self.viewport().setMouseTracking(True)
-        self.viewport().setAutoFillBackground(False)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolling moves the pixels of an opaque widget only
         self.verticalScrollBar().setSingleStep(PITCH)
         self._cells: list[Cell] = []
         self._shown: list[str] = []
@@ -244,7 +244,8 @@ class TokenFlow(QAbstractScrollArea):
     def _set_range(self, follow: bool) -> None:
         bar, height = self.verticalScrollBar(), self.viewport().height()
         bar.setPageStep(height)
-        bar.setRange(0, max(0, len(self._lines) * PITCH + 2 * MARGIN_Y - (PITCH - CELL) - height))
+        over = len(self._lines) * PITCH + 2 * MARGIN_Y - (PITCH - CELL) - height
+        bar.setRange(0, max(0, -(-over // PITCH) * PITCH))  # whole lines: with the end in view, no line is cut at the top
         if follow:
             bar.setValue(bar.maximum())
 
@@ -325,6 +326,7 @@ class TokenFlow(QAbstractScrollArea):
             self._ratio = ratio
             self._pixmaps.clear()
         rect = event.rect()
+        painter.fillRect(rect, theme().color("surface"))
         if not self._cells:
             return
         low_line = max(0, (rect.top() + self._offset() - MARGIN_Y) // PITCH)

@@ -7,8 +7,8 @@ at a moment of a replay: what lies after it is pale or not yet there.
 from __future__ import annotations
 
 import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from app.decode_run import DecodeRun, Lane, moving_average, race_line, thin
@@ -62,10 +62,14 @@ class CalmPlot(pg.PlotWidget):
     def wheelEvent(self, event) -> None:
         event.ignore()  # the page scrolls, not the plot
 
-    def changeEvent(self, event) -> None:
-        super().changeEvent(event)
+    def event(self, event) -> bool:
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self.redraw()
+        return super().event(event)
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self.redraw()
 
 
 class PlotPanel(QFrame):
@@ -170,21 +174,26 @@ def rounds_title(lane: Lane) -> str:
 
 
 class EndLabel(pg.GraphicsObject):
-    """A word at a line's end, right-aligned to it and kept inside the plot; painted in pixels."""
+    """A word at a line's end, right-aligned to it; painted in pixels. `drop` pixels below the point, or above it where 0."""
+
+    HEIGHT = 18
 
     def __init__(self) -> None:
         super().__init__()
         self.setFlag(self.GraphicsItemFlag.ItemIgnoresTransformations)
-        self._text, self._color, self._below = "", QColor(), False
+        self._text, self._color, self._drop, self._width = "", QColor(), 0.0, 0.0
 
-    def set(self, text: str, color: QColor, x: float, y: float, below: bool) -> None:
+    def measure(self, text: str) -> float:
+        return QFontMetricsF(ui_font(12, SEMIBOLD)).horizontalAdvance(text) + 4
+
+    def set(self, text: str, color: QColor, x: float, y: float, drop: float) -> None:
         self.prepareGeometryChange()
-        self._text, self._color, self._below = text, color, below
+        self._text, self._color, self._drop, self._width = text, color, drop, self.measure(text)
         self.setPos(x, y)
         self.update()
 
     def boundingRect(self) -> QRectF:
-        return QRectF(-190, 6 if self._below else -26, 190, 20)
+        return QRectF(-self._width, self._drop if self._drop else -self.HEIGHT - 5, self._width, self.HEIGHT)
 
     def paint(self, painter: QPainter, *_) -> None:
         painter.setFont(ui_font(12, SEMIBOLD))
@@ -234,23 +243,36 @@ class RacePlot(CalmPlot):
             line.setData(xs, ys, pen=pen)
             if len(xs) > 1:
                 ends.append((words, color, self._name(lane, beside), lane, xs[-1], ys[-1]))
-        for words, color, name, lane, x, y in ends:
-            done = lane.index_at(self._until) if self._until is not None else None
-            speed = lane.throughput(done)
+        self.setRange(xRange=(0, last_x * 1.02), yRange=(0, last_y * 1.2), padding=0)
+        self._place_words(ends)
+
+    def _place_words(self, ends: list) -> None:
+        """Names above their lines' ends; the lower one below where it would run into the upper line, and left out without room."""
+        box = self.getPlotItem().getViewBox()
+        size, ((low_x, high_x), (low_y, high_y)) = box.size(), box.viewRange()
+        if size.width() < 1 or size.height() < 1:
+            return
+        x_px, y_px = size.width() / (high_x - low_x), size.height() / (high_y - low_y)
+        ends = sorted(ends, key=lambda end: -end[5])
+        for place, (words, color, name, lane, x, y) in enumerate(ends):
+            speed = lane.throughput(lane.index_at(self._until) if self._until is not None else None)
             text = name
             if speed:
                 text += "  " + _translate("acceptance", "{n} tok/s").format(n=f"{speed:.0f}" if speed >= 9.95 else f"{speed:.1f}")
-            faster = all(y >= other[5] for other in ends)
-            below = len(ends) == 2 and not faster and ends[0][5] - ends[1][5] < 0.2 * last_y  # close together: one above, one below
-            words.set(text, theme().color(color), max(x, 0.42 * last_x), y, below)
+            width = words.measure(text)
+            right = max(x, width / x_px)
+            left = right - width / x_px
+            drop = 0.0
+            if place == 1:
+                upper = ends[0][3]
+                ceiling = upper.tokens_at(min(max(left, 0.0), ends[0][4]))
+                if (ceiling - y) * y_px < EndLabel.HEIGHT + 8:
+                    drop = (y - lane.tokens_at(max(left, 0.0))) * y_px + 6
+                    if y * y_px < drop + EndLabel.HEIGHT:
+                        continue
+            words.set(text, theme().color(color), right, y, drop)
             words.setVisible(True)
-        self.setRange(xRange=(0, last_x * 1.02), yRange=(0, last_y * 1.16), padding=0)
 
     def _name(self, lane: Lane, beside: Lane | None) -> str:
         plain = lane is beside or self._run.plain
         return _translate("acceptance", "plain") if plain else _translate("acceptance", "speculative")
-
-
-def scene_point(plot: CalmPlot, x: float, y: float) -> QPointF:
-    """Where a point of the data is in the widget."""
-    return QPointF(plot.mapFromScene(plot.getPlotItem().getViewBox().mapViewToScene(QPointF(x, y))))
