@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from core.errors import UserError, explain
-from core.models import tensors
+from core.models import gguf_file, hub, tensors
 from core.models.blocks import COMPONENTS, component
 from core.models.tensors import TensorInfo
 from core.records import SourceInfo, Task
@@ -37,12 +37,88 @@ def inspect(source: str | Path, *, remote_code: bool = False) -> SourceInfo:
     if path.is_dir():
         return inspect_folder(path, remote_code=remote_code)
     if path.is_file():
-        return _inspect_file(path)
-    raise UserError("{source} doesn't exist.", hint="Check the path.", source=str(source))
+        return inspect_file(path)
+    if hub.is_id(str(source)):
+        return inspect_hub(str(source), remote_code=remote_code)
+    raise UserError(
+        "{source} doesn't exist.",
+        hint="Give a model's folder, a .gguf file, or a Hub id such as org/name.",
+        source=str(source),
+    )
 
 
-def _inspect_file(path: Path) -> SourceInfo:
-    raise UserError("{source} is a file of a kind that can't be opened.", hint="Choose a folder.", source=path.name)
+def inspect_file(path: Path) -> SourceInfo:
+    """A single file, which has to be GGUF."""
+    if path.suffix in (".safetensors", ".bin", ".pt", ".pth", ".json"):
+        raise UserError(
+            "{file} is one file of a model; its folder is what can be opened.",
+            hint="Choose the folder {folder}.",
+            kind="model",
+            file=path.name,
+            folder=str(path.parent),
+        )
+    header = gguf_file.read_header(path)
+    raw = gguf_file.config_of(header, path)
+    if not header.tensors:
+        raise UserError("{file} holds no weights.", hint="Choose the file with the model itself.", kind="model", file=path.name)
+    if int(header.fields.get("split.count", 1) or 1) > 1:
+        raise UserError(
+            "{file} is one part of a model that was split into {parts} GGUF files.",
+            hint="Join them with llama.cpp's gguf-split --merge, and open the result.",
+            kind="model",
+            file=path.name,
+            parts=header.fields["split.count"],
+        )
+    found = {
+        name: TensorInfo(name, t.type if t.type in tensors.FLOATS else f"GGUF {t.type}", t.shape, t.bytes, path)
+        for name, t in header.tensors.items()
+    }
+    vocabulary = gguf_file.vocabulary(header)
+    info = describe(
+        raw,
+        found,
+        source=str(path),
+        kind="gguf",
+        name=path.stem,
+        bytes_on_disk=path.stat().st_size,
+        tokenizer=bool(vocabulary),
+        chat_template="tokenizer.chat_template" in header.fields,
+        wants_code=False,
+    )
+    packed = {name: n for name, n in info.dtypes.items() if name.startswith("GGUF")}
+    main = max(packed, key=lambda name: packed[name]).removeprefix("GGUF ") if packed else None
+    return info.model_copy(
+        update={
+            "tokens_hash": hash_tokens(vocabulary) if vocabulary else "",
+            "quantization": f"{main} (GGUF)" if main else None,
+            "dtypes": {name.removeprefix("GGUF "): n for name, n in info.dtypes.items()},
+        }
+    )
+
+
+def inspect_hub(repo: str, *, remote_code: bool = False) -> SourceInfo:
+    """A model on the Hub: its list of files, its config and the headers of its weights; no weight is downloaded."""
+    listing = hub.listing(repo)
+    names = set(listing.files)
+    if "config.json" not in names:
+        raise hub.no_model(repo, names)
+    raw = hub.read_json(listing, "config.json")
+    found = hub.headers(listing)
+    has_tokenizer = any(name in names for name in TOKENIZER_FILES)
+    template = "chat_template.jinja" in names or "chat_template.json" in names
+    if not template and "tokenizer_config.json" in names:
+        template = bool(hub.read_json(listing, "tokenizer_config.json").get("chat_template"))
+    return describe(
+        raw,
+        found,
+        source=repo,
+        kind="hub",
+        name=repo.rpartition("/")[2],
+        bytes_on_disk=sum(size for name, size in listing.files.items() if name in hub.needed_files(listing)),
+        tokenizer=has_tokenizer,
+        chat_template=template,
+        wants_code=remote_code,
+    )
 
 
 # ---- folders ------------------------------------------------------------------------------------------------------
@@ -73,7 +149,13 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
         chat_template="chat_template.jinja" in names or _template_inside(folder / "tokenizer_config.json"),
         wants_code=remote_code,
     )
-    return info.model_copy(update={"tokens_hash": tokens_hash(folder) if has_tokenizer else ""})
+    if not has_tokenizer:
+        return info
+    tokens = vocabulary(folder)
+    warnings = info.warnings
+    if info.vocabulary is not None and tokens and max(tokens.values()) >= info.vocabulary:
+        warnings = (*warnings, "The tokenizer has more tokens than the embedding has rows, so some text can't be read.")
+    return info.model_copy(update={"tokens_hash": hash_tokens(tokens), "warnings": warnings})
 
 
 def needed(name: str) -> bool:
@@ -293,7 +375,8 @@ def stands_for(name: str, info: TensorInfo, found: dict[str, TensorInfo]) -> tup
         return rows * columns, f"int{packed_bits(words, columns)} packed"
     if info.dtype in ("I8", "U8") and f"{stem}.weight_scale" in found:
         return info.numbers, "int8"
-    return (info.numbers, info.dtype) if info.dtype in tensors.FLOATS else (0, info.dtype)
+    counts = info.dtype in tensors.FLOATS or info.dtype.startswith("GGUF")
+    return (info.numbers, info.dtype) if counts else (0, info.dtype)
 
 
 def is_scale(name: str) -> bool:
@@ -342,29 +425,31 @@ def quantization_name(config: Any) -> str | None:
 
 
 def tokens_hash(folder: str | Path) -> str:
-    """sha256 over the token strings in id order, added tokens included; '' where there is no tokenizer that can be read.
+    """sha256 over the token strings in id order, added tokens included. Raises UserError where the tokenizer can't be read.
 
     Equal hashes mean that id i is the same token in both: what a draft needs to be checked token by token.
     """
-    folder = Path(folder)
+    return hash_tokens(vocabulary(Path(folder)))
+
+
+def vocabulary(folder: Path) -> dict[str, int]:
+    """{token: id} of a folder's tokenizer. Raises UserError where it can't be read."""
     try:
         if (folder / "tokenizer.json").is_file():
             from tokenizers import Tokenizer
 
-            vocabulary = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab(with_added_tokens=True)
-        else:
-            from transformers import AutoTokenizer
+            return Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab(with_added_tokens=True)
+        from transformers import AutoTokenizer
 
-            vocabulary = AutoTokenizer.from_pretrained(folder, local_files_only=True).get_vocab()
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True).get_vocab()
     except Exception as error:  # tokenizers raises bare Exception for every damage
         raise UserError(
             "The tokenizer in {folder} can't be read.",
-            hint="Download its files again.",
+            hint="Download its files again, or remove them to open the model without one.",
             kind="model",
             folder=str(folder),
             detail=repr(error),
         ) from error
-    return hash_tokens(vocabulary)
 
 
 def hash_tokens(vocabulary: dict[str, int]) -> str:

@@ -60,7 +60,7 @@ def load(
     if not isinstance(dtype, torch.dtype):
         dtype = dtype_for(dtype, device, stored_dtype(info))
     try:
-        with _quiet():
+        with quiet():
             model = _read(folder, info, dtype, packed=packed, remote_code=remote_code)
             model.to(device)
             tokenizer = load_tokenizer(folder, remote_code=remote_code) if info.tokenizer else None
@@ -75,7 +75,7 @@ def load(
             hint="The detail says where it failed.",
             kind="model",
             name=info.name,
-            reason=_first_line(error),
+            reason=first_line(error),
             detail=traceback.format_exc(),
         ) from error
     model.eval()
@@ -115,7 +115,7 @@ def load_tokenizer(folder: Path, *, remote_code: bool = False) -> Any:
             hint="Download its files again.",
             kind="model",
             name=folder.name,
-            reason=_first_line(error),
+            reason=first_line(error),
             detail=traceback.format_exc(),
         ) from error
 
@@ -164,7 +164,7 @@ def _read(folder: Path, info: SourceInfo, dtype: torch.dtype, *, packed: bool, r
         if packed:
             for name, quant in quants.items():
                 replace(model, name, PackedLinear.from_linear(model.get_submodule(name), quant))
-    _strictly(report, info)
+    strictly(report, info)
     return model
 
 
@@ -229,7 +229,7 @@ def group_of(module: str, groups: list[dict]) -> dict:
     return (named or rest or groups)[0]
 
 
-def _strictly(report: Any, info: SourceInfo) -> None:
+def strictly(report: Any, info: SourceInfo) -> None:
     """Raises UserError where the weights and the architecture didn't fit each other exactly."""
     get = lambda key: report.get(key) if isinstance(report, dict) else getattr(report, key, None)
     missing, unexpected = sorted(get("missing_keys") or ()), sorted(get("unexpected_keys") or ())
@@ -252,12 +252,12 @@ def _strictly(report: Any, info: SourceInfo) -> None:
             )
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return (lines[0][:200] if lines else type(error).__name__).rstrip(".") + "."
 
 
-class _quiet:
+class quiet:
     """Silences transformers' progress bars and its notes on loading, which the strict check replaces; restores them after."""
 
     def __enter__(self):

@@ -38,11 +38,8 @@ def save(model: nn.Module, staged: Path, source: Path, *, run: Run, dtype: torch
     model in memory is rounded with it, so that what was saved, what is in memory and what is measured are the same.
     Raises UserError: a weight that isn't finite, or not in the stored precision; a layer that can't be stored; no space.
     """
-    state, packed = _state(model, source, dtype)
-    _room(staged, sum(t.numel() * t.element_size() for t in state.values()))
+    write(model, staged, tensors.headers(source), run=run, dtype=dtype)
     try:
-        _write(state, staged, run)
-        _write_config(model, packed, staged, source, dtype)
         copy_rest(source, staged)
         if not (staged / "generation_config.json").exists() and getattr(model, "can_generate", lambda: False)():
             model.generation_config.save_pretrained(staged)
@@ -50,10 +47,22 @@ def save(model: nn.Module, staged: Path, source: Path, *, run: Run, dtype: torch
         raise explain(error) from error
 
 
-def _state(model: nn.Module, source: Path, dtype: torch.dtype | None) -> tuple[dict[str, torch.Tensor], dict[str, PackedLinear]]:
-    """(tensors as they're to be stored, on the CPU, by name; packed modules by name)."""
-    found = tensors.headers(source)
+def write(model: nn.Module, staged: Path, found: dict[str, tensors.TensorInfo], *, run: Run, dtype: torch.dtype | None = None) -> None:
+    """Writes weights and config alone; `found` are the tensors of the source, whose dtypes are kept where `dtype` is None."""
     main = dtype or _most(found)
+    state, packed = _state(model, found, main, dtype)
+    room_for(staged, sum(t.numel() * t.element_size() for t in state.values()) + ROOM)
+    try:
+        _write_weights(state, staged, run)
+        _write_config(model, packed, staged, main)
+    except OSError as error:
+        raise explain(error) from error
+
+
+def _state(
+    model: nn.Module, found: dict[str, tensors.TensorInfo], main: torch.dtype, dtype: torch.dtype | None
+) -> tuple[dict[str, torch.Tensor], dict[str, PackedLinear]]:
+    """(tensors as they're to be stored, on the CPU, by name; packed modules by name)."""
     packed = {name: m for name, m in model.named_modules() if isinstance(m, PackedLinear)}
     head = getattr(model, "get_output_embeddings", lambda: None)()
     if isinstance(head, PackedLinear) and getattr(model.config.get_text_config(), "tie_word_embeddings", False):
@@ -148,11 +157,7 @@ def room_for(folder: Path, needed: int) -> None:
         )
 
 
-def _room(staged: Path, weights: int) -> None:
-    room_for(staged, weights + ROOM)
-
-
-def _write(state: dict[str, torch.Tensor], staged: Path, run: Run) -> None:
+def _write_weights(state: dict[str, torch.Tensor], staged: Path, run: Run) -> None:
     shards: list[list[str]] = [[]]
     filled = 0
     for name, tensor in state.items():
@@ -185,15 +190,14 @@ def write_index(folder: Path, weight_map: dict[str, str], total_bytes: int) -> N
     (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
 
 
-def _write_config(model: nn.Module, packed: dict[str, PackedLinear], staged: Path, source: Path, dtype: torch.dtype | None) -> None:
+def _write_config(model: nn.Module, packed: dict[str, PackedLinear], staged: Path, main: torch.dtype) -> None:
     config = copy.deepcopy(model.config)
     config.architectures = [type(model).__name__]
     entry: dict[str, Any] = json.loads(config.to_json_string(use_diff=True))
-    entry.pop("quantization_config", None)
-    entry.pop("_name_or_path", None)
-    entry.pop("torch_dtype", None)
+    for key in ("quantization_config", "_name_or_path", "_model_name_or_path", "torch_dtype"):
+        entry.pop(key, None)
     # the dtype that plain transformers loads in unless told otherwise: that of the stored weights, not the one computed in
-    entry["dtype"] = str(dtype or _most(tensors.headers(source))).removeprefix("torch.")
+    entry["dtype"] = str(main).removeprefix("torch.")
     if packed:
         dense = [name for name, m in linears(model, head=True) if isinstance(m, nn.Linear)]
         entry["quantization_config"] = quantization_config(packed, dense)

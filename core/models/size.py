@@ -58,7 +58,7 @@ def ledger(folder: str | Path, original_parameters: int | None = None, *, run: R
     for path, size in files.items():
         if path.suffix != ".safetensors":
             rest[
-                "configuration" if "config.json" in path.name and "tokenizer" not in path.name or "index" in path.name else "tokenizer"
+                "configuration" if ("config.json" in path.name and "tokenizer" not in path.name) or "index" in path.name else "tokenizer"
             ] += size
     for name, size in rest.items():
         if size:

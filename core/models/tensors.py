@@ -63,9 +63,9 @@ def parse_header(raw: bytes, path: Path, data_bytes: int | None) -> dict[str, Te
             found[name] = TensorInfo(name, entry["dtype"], shape, stop - start, path)
             end = max(end, stop)
     except (ValueError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
-        raise _corrupt(path, "its header makes no sense", repr(error)) from None
+        raise corrupt(path, "its header makes no sense", repr(error)) from None
     if data_bytes is not None and end > data_bytes:
-        raise _truncated(path, end - data_bytes)
+        raise truncated(path, end - data_bytes)
     return found
 
 
@@ -74,27 +74,31 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
     try:
         size = os.path.getsize(path)
         if is_lfs_pointer(path):
-            raise UserError(
-                "{file} is only a Git LFS pointer: the weights themselves haven't been downloaded.",
-                hint="Run 'git lfs pull' in that folder, or download the file again.",
-                kind="model",
-                file=path.name,
-            )
+            raise lfs_pointer(path)
         with open(path, "rb") as handle:
             length = int.from_bytes(handle.read(8), "little")
             if size < 8:
-                raise _truncated(path, 8 - size)
+                raise truncated(path, 8 - size)
             if length > HEADER_LIMIT:
-                raise _corrupt(path, "it isn't a safetensors file", f"header length {length}")
+                raise corrupt(path, "it isn't a safetensors file", f"header length {length}")
             if length > size - 8:
-                raise _truncated(path, length - (size - 8))
+                raise truncated(path, length - (size - 8))
             raw = handle.read(length)
     except OSError as error:
         raise explain(error) from error
     return parse_header(raw, path, size - 8 - length)
 
 
-def _truncated(path: Path, missing: int) -> UserError:
+def lfs_pointer(path: Path) -> UserError:
+    return UserError(
+        "{file} is only a Git LFS pointer: the weights themselves haven't been downloaded.",
+        hint="Run 'git lfs pull' in that folder, or download the file again.",
+        kind="model",
+        file=path.name,
+    )
+
+
+def truncated(path: Path, missing: int) -> UserError:
     return UserError(
         "{file} is cut short: at least {missing} bytes are missing at its end.",
         hint="Download or copy it again.",
@@ -104,7 +108,7 @@ def _truncated(path: Path, missing: int) -> UserError:
     )
 
 
-def _corrupt(path: Path, why: str, detail: str) -> UserError:
+def corrupt(path: Path, why: str, detail: str) -> UserError:
     return UserError("{file} is damaged: {why}.", hint="Download or copy it again.", kind="model", file=path.name, why=why, detail=detail)
 
 
@@ -124,7 +128,7 @@ def weight_files(folder: Path) -> list[Path]:
         if bad or not names:
             raise ValueError(f"files {bad}")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _corrupt(index, "it isn't an index of weights", repr(error)) from None
+        raise corrupt(index, "it isn't an index of weights", repr(error)) from None
     except OSError as error:
         raise explain(error) from error
     missing = [n for n in names if not (folder / n).is_file()]
@@ -173,4 +177,4 @@ def read(infos: dict[str, TensorInfo]) -> Iterator[tuple[str, torch.Tensor]]:
                 for name in names:
                     yield name, handle.get_tensor(name)
         except SafetensorError as error:
-            raise _corrupt(path, "it can't be read", str(error)) from None
+            raise corrupt(path, "it can't be read", str(error)) from None

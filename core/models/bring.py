@@ -1,0 +1,216 @@
+"""Bringing a model into the workspace: a folder is copied, a Hub id downloaded, a GGUF file dequantized.
+
+What is left in the staged folder is what plain transformers loads, and nothing more; the source is never changed.
+Weights are checked for values that aren't finite numbers, and the result is loaded once, strictly, before it counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+import transformers
+
+from core.errors import Cancelled, UserError, explain
+from core.models import hub, inspect, load, save, tensors, verify
+from core.models.devices import DTYPES, STORED
+from core.records import SourceInfo
+from core.run import Run
+
+BLOCK = 16_000_000  # bytes copied between two looks at whether the job was cancelled
+
+
+def bring(source: str | Path, staged: Path, run: Run, *, dtype: str = "auto", remote_code: bool = False) -> tuple[SourceInfo, list[str]]:
+    """Fills the empty folder `staged` with the model; returns what it is now, and what should be said about it.
+
+    dtype: to store the weights in; 'auto' keeps a folder's own, and stores what comes out of a GGUF file as bfloat16.
+    Raises UserError: whatever inspection or loading refuses, a weight that isn't finite, no space, no memory, no network;
+    Cancelled at any moment.
+    """
+    run.stage("Inspecting")
+    info = inspect.inspect(source, remote_code=remote_code)
+    load.refuse_remote_code(info, remote_code)
+    notes: list[str] = []
+    try:
+        if info.kind == "gguf":
+            notes += _dequantize(Path(source).expanduser(), info, staged, run, "bfloat16" if dtype == "auto" else dtype)
+        else:
+            if info.kind == "hub":
+                listing = hub.listing(str(source))
+                names = hub.needed_files(listing) + [n for n in listing.files if remote_code and n.endswith(".py")]
+                save.room_for(staged, sum(listing.files[n] for n in names) + save.ROOM)
+                hub.download(listing, names, staged, run)
+            else:
+                _copy(Path(source).expanduser(), staged, run)
+            notes += _convert(staged, info, run, dtype)
+            _check_finite(staged, run)
+    except OSError as error:
+        raise explain(error) from error
+    _check_loads(staged, run, remote_code)
+    found = inspect.inspect_folder(staged, remote_code=remote_code)
+    return found.model_copy(update={"name": info.name, "kind": "variant", "source": str(source)}), notes
+
+
+def _copy(folder: Path, staged: Path, run: Run) -> None:
+    """Copies the files that loading needs, weights in blocks."""
+    weights = tensors.weight_files(folder)
+    total = sum(p.stat().st_size for p in weights)
+    save.room_for(staged, total + save.ROOM)
+    save.copy_rest(folder, staged)
+    for name in ("config.json", "model.safetensors.index.json"):
+        if (folder / name).is_file() and (name == "config.json" or weights[0].name != "model.safetensors"):
+            shutil.copyfile(folder / name, staged / name)
+    done = 0
+    for path in weights:
+        with open(path, "rb") as reader, open(staged / path.name, "wb") as writer:
+            while block := reader.read(BLOCK):
+                run.check_cancelled()
+                writer.write(block)
+                done += len(block)
+                run.progress("Copying", done, total, force=False)
+
+
+def _convert(staged: Path, info: SourceInfo, run: Run, dtype: str) -> list[str]:
+    """Casts the staged weights to `dtype`, file by file, where it isn't 'auto' and isn't theirs already."""
+    if dtype == "auto":
+        return []
+    wanted = DTYPES[dtype]
+    if info.quantization is not None:
+        return ["It is stored quantized, so the precision that was asked for doesn't apply."]
+    files = tensors.weight_files(staged)
+    if all(t.dtype not in STORED or STORED[t.dtype] == wanted for t in tensors.headers(staged).values()):
+        return []
+    for path in run.track(files, "Converting"):
+        state = {}
+        for name, tensor in tensors.read(tensors.read_header(path)):
+            run.check_cancelled()
+            cast = tensor.to(wanted) if tensor.is_floating_point() else tensor
+            if torch.isfinite(tensor).all() and not torch.isfinite(cast).all():
+                raise UserError(
+                    "{tensor} has values too large for {dtype}.",
+                    hint="Choose bfloat16 or float32.",
+                    kind="model",
+                    tensor=name,
+                    dtype=dtype,
+                )
+            state[name] = cast
+        save.write_tensors(state, path.with_suffix(".new"))
+        path.with_suffix(".new").replace(path)
+    config = json.loads((staged / "config.json").read_text(encoding="utf-8"))
+    config.pop("torch_dtype", None)
+    (staged / "config.json").write_text(json.dumps(config | {"dtype": dtype}, indent=2) + "\n", encoding="utf-8")
+    return [f"Stored in {dtype}; the source was in {load.stored_dtype(info)}."]
+
+
+def _check_finite(staged: Path, run: Run) -> None:
+    """Raises UserError where a weight holds NaN or an infinity: every number measured on it would be NaN too."""
+    found = {name: t for name, t in tensors.headers(staged).items() if t.dtype in STORED}
+    for name, tensor in run.track(tensors.read(found), "Checking weights", total=len(found)):
+        if not torch.isfinite(tensor).all():
+            bad = int((~torch.isfinite(tensor)).sum())
+            raise UserError(
+                "{tensor} holds {count} values that aren't finite numbers (NaN or infinity), so nothing could be measured on this model.",
+                hint="Get an undamaged copy of it.",
+                kind="model",
+                tensor=name,
+                count=bad,
+            )
+
+
+def _check_loads(staged: Path, run: Run, remote_code: bool) -> None:
+    """Raises UserError where the staged folder doesn't load, or computes no finite numbers."""
+    run.stage("Checking that it loads")
+    info = inspect.inspect_folder(staged, remote_code=remote_code)
+    weights, free = sum(t.bytes for t in tensors.headers(staged).values()), psutil.virtual_memory().available
+    if weights > free:
+        raise UserError(
+            "The model takes {needed} MB of memory, and {free} MB are free.",
+            hint="Close other programs, or choose a smaller model.",
+            kind="memory",
+            needed=weights // 1_000_000,
+            free=free // 1_000_000,
+        )
+    loaded = load.load(staged, dtype=load.storage_dtype(info), remote_code=remote_code)
+    run.check_cancelled()
+    config = loaded.model.config.get_text_config()
+    with torch.no_grad():
+        out = loaded.model(input_ids=verify.probe_ids(config.vocab_size, getattr(config, "max_position_embeddings", None)))
+    values = out.logits if "logits" in out else out.last_hidden_state
+    if not torch.isfinite(values).all():
+        raise UserError(
+            "{name} loads, but computes values that aren't finite numbers.",
+            hint="Try another precision to store it in: float32 or bfloat16.",
+            kind="model",
+            name=info.name,
+        )
+
+
+# ---- GGUF ---------------------------------------------------------------------------------------------------------
+
+
+def _dequantize(path: Path, info: SourceInfo, staged: Path, run: Run, dtype: str) -> list[str]:
+    """Loads a GGUF file by way of transformers and writes it as a dense folder in `dtype`."""
+    wanted = DTYPES[dtype]
+    size = (info.parameters or 0) * wanted.itemsize
+    save.room_for(staged, size + save.ROOM)
+    free = psutil.virtual_memory().available
+    if size > free:
+        raise UserError(
+            "Dequantizing {name} takes {needed} MB of memory, and {free} MB are free.",
+            hint="Close other programs, or choose a smaller model.",
+            kind="memory",
+            name=info.name,
+            needed=size // 1_000_000,
+            free=free // 1_000_000,
+        )
+    run.stage("Reading")
+    where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name, "local_files_only": True}
+    try:
+        with load.quiet(), _reported(run):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(**where) if info.tokenizer else None
+            run.check_cancelled()
+            model, report = transformers.AutoModelForCausalLM.from_pretrained(**where, dtype=wanted, output_loading_info=True)
+    except (UserError, Cancelled):
+        raise
+    except Exception as error:  # transformers raises many kinds here
+        known = explain(error, detail=traceback.format_exc())
+        if known.kind != "internal":
+            raise known from error
+        raise UserError(
+            "{file} couldn't be converted: {reason}",
+            hint="Open the model's original folder instead.",
+            kind="model",
+            file=path.name,
+            reason=load.first_line(error),
+            detail=traceback.format_exc(),
+        ) from error
+    load.strictly(report, info)
+    save.write(model, staged, {}, run=run, dtype=wanted)
+    if getattr(model, "generation_config", None) is not None:
+        model.generation_config.save_pretrained(staged)
+    if tokenizer is not None:
+        tokenizer.save_pretrained(staged)
+    return [f"Dequantized from {info.quantization or 'GGUF'}; stored in {dtype}, so the file grew."]
+
+
+@contextlib.contextmanager
+def _reported(run: Run) -> Iterator[None]:
+    """Lets the loop in which transformers dequantizes tensors report to `run`, and be cancelled: its progress bar is its only seam."""
+    from transformers import modeling_gguf_pytorch_utils as module
+
+    def track(items: Any, **_: Any) -> Iterator[Any]:
+        return run.track(items, "Dequantizing")
+
+    original = module.tqdm
+    module.tqdm = track
+    try:
+        yield
+    finally:
+        module.tqdm = original
