@@ -181,7 +181,7 @@ class InspectSpec(Spec):
 
 
 class EstimateSpec(Spec):
-    """What a step would cost, without doing it: result {bytes_on_disk, effective_bits, memory, seconds, notes}, estimates."""
+    """What a step would cost, without doing it: result {bytes_on_disk, effective_bits, memory, seconds, notes}, estimates, and {name}."""
 
     kind: Literal["estimate"] = "estimate"
     workspace: str

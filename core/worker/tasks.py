@@ -64,7 +64,8 @@ def estimate(job: Job, run: Run) -> dict[str, Any]:
     variant = Workspace(spec.workspace).variant(spec.variant)
     method = methods.get(spec.step.method)
     params = methods.checked(method, spec.step.params)
-    return methods.estimate(method.info.name, params, variant.info, variant.ledger, run.device)
+    found = methods.estimate(method.info.name, params, variant.info, variant.ledger, run.device)
+    return found | {"name": methods.label(method, params)}
 
 
 # ---- bringing in ------------------------------------------------------------------------------------------------
