@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QStandardItem, QStandardItemModel, QValidator
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QButtonGroup,
     QCheckBox,
     QComboBox,
@@ -61,6 +62,8 @@ class _CalmWheel(QObject):
 def calm_wheel(widget: QWidget) -> None:
     widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     widget.installEventFilter(_CalmWheel(widget))
+    if isinstance(widget, QAbstractSpinBox):
+        widget.lineEdit().setTextMargins(8, 0, 0, 0)  # a style sheet's padding doesn't reach the line inside
 
 
 class IntEditor(QSpinBox):
@@ -328,7 +331,7 @@ class VariantEditor(QComboBox):
             model = self.model()
             assert isinstance(model, QStandardItemModel)
             model.clear()
-            first = QStandardItem(self.tr("None") if self._may_be_empty else self.tr("Choose a variant"))
+            first = QStandardItem(self.tr("None chosen") if self._may_be_empty else self.tr("Choose a variant"))
             first.setData(self._empty, Qt.ItemDataRole.UserRole)
             first.setEnabled(self._may_be_empty)
             model.appendRow(first)

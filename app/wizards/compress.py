@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QTextOption
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QPlainTextEdit, QSpinBox, QVBoxLayout, QWidget
 
 import resources
 from app.forms import Form, calm_wheel
+from app.notes import note_text
 from app.text import core_text, failure_text, fmt_bytes
 from app.theme import icon, mono
 from app.wizards.base import (
@@ -31,7 +32,7 @@ from app.wizards.base import (
     recall,
     spoken,
 )
-from app.wizards.plans import CompressPlan, memory_problem
+from app.wizards.plans import CompressPlan, free_name, memory_problem
 from core.events import Failed, Finished
 from core.records import EstimateSpec
 
@@ -107,8 +108,9 @@ class CompressWizard(Wizard):
             return
         if isinstance(event, Finished):
             for shown in (self.method.estimate, self.review.estimate):
-                shown.tell(source.ledger.bytes_on_disk, event.result, core_text_of_note)
+                shown.tell(source.ledger.bytes_on_disk, event.result, note_text)
             self.review.needed = event.result.get("memory")
+            self.review.suggest(str(event.result.get("name") or ""))
         elif isinstance(event, Failed):
             sentence, hint = failure_text(event)
             for shown in (self.method.estimate, self.review.estimate):
@@ -186,10 +188,6 @@ class CompressWizard(Wizard):
     def last_params(self, method: str) -> dict[str, Any]:
         """What was set for a method last time. A variant named then may be gone, so those are left out."""
         return dict(self._last_params.get(method) or {})
-
-
-def core_text_of_note(note: str) -> str:
-    return core_text(note) if "{" not in note else note
 
 
 def library_text(library: Any) -> str | None:
@@ -406,9 +404,10 @@ class ReviewPage(Page):
         self.recipe.setObjectName("recipe")
         self.recipe.setReadOnly(True)
         self.recipe.setFont(mono(12))
-        self.recipe.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.recipe.setProperty("sunken", True)
+        self.recipe.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self.recipe.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # the page scrolls
         self.recipe.setTabChangesFocus(True)
-        self.recipe.setMinimumHeight(132)
         self.body.addWidget(self.recipe, 1)
         self.name.textEdited.connect(self._named)
         self.device.changed.connect(self._changed)
@@ -441,8 +440,26 @@ class ReviewPage(Page):
         plan.measure_text = self.text.path()
         self.text.setVisible(plan.measure)
         if plan.chosen is not None:
-            self.recipe.setPlainText(plan.recipe().to_yaml().rstrip())
+            self._show_recipe(plan.recipe().to_yaml().rstrip())
         self.tell_memory()
+
+    def _show_recipe(self, text: str) -> None:
+        """As high as its text, a line for each; a long fingerprint takes two."""
+        if text == self.recipe.toPlainText():
+            return
+        self.recipe.setPlainText(text)
+        line = QFontMetrics(self.recipe.font())
+        room = max(self.recipe.viewport().width() - 16, 200) // max(line.horizontalAdvance("0"), 1)
+        rows = sum(1 + max(len(part) - 1, 0) // room for part in text.split("\n"))
+        self.recipe.setFixedHeight(rows * line.lineSpacing() + 26)
+
+    def suggest(self, name: str) -> None:
+        """The worker's own name for what would come out, unless the person gave one."""
+        if name and not self.name_is_own:
+            plan = self.wizard.plan
+            plan.name = free_name(name, (v.name for v in plan.variants.values()))
+            with QSignalBlocker(self.name):
+                self.name.setText(plan.name)
 
     def _changed(self) -> None:
         before = self.wizard.plan.device

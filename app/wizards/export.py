@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QLab
 from shiboken6 import isValid
 
 from app.forms import FileField
-from app.text import core_text, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
+from app.notes import note_text
+from app.text import fmt_bytes, fmt_number, fmt_percent, fmt_seconds
 from app.theme import icon_pixmap, theme
 from app.wizards.base import DeviceChoice, Facts, Notice, Page, VariantList, Wizard, button, keep, label, recall, spoken
 from app.wizards.plans import ExportPlan
@@ -260,7 +261,7 @@ class ExportReport(QDialog):
                 grid.addWidget(label(figure, "caption", self, wrap=False), row, 2, Qt.AlignmentFlag.AlignRight)
             box.addLayout(grid)
         for note in self.report.get("notes") or ():
-            box.addWidget(label(core_text(str(note)) if "{" not in str(note) else str(note), "caption", self))
+            box.addWidget(label(note_text(str(note)), "caption", self))
         box.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -296,22 +297,23 @@ class ExportReport(QDialog):
             tokens = r.get("tokens")
             text = fmt_percent(float(r["top1"]), 1)
             out.append((self.tr("Same first choice"), self.tr("{share} of {n} tokens").format(share=text, n=tokens) if tokens else text))
-        if r.get("greedy_equal") is not None:
-            out.append((self.tr("Greedy tokens equal"), str(r["greedy_equal"])))
-        if r.get("seconds") is not None:
-            out.append((self.tr("Took"), fmt_seconds(float(r["seconds"]))))
+        seconds = r.get("seconds")
+        took = seconds.get("total") if isinstance(seconds, dict) else seconds
+        if took is not None:
+            out.append((self.tr("Took"), fmt_seconds(float(took))))
         return out
 
     def _checks(self) -> list[tuple[str, bool, str]]:
         """(what, whether it passed, figure), from the report's own list."""
         out = []
         for check in self.report.get("checks") or ():
-            if isinstance(check, dict):
-                what = core_text(str(check.get("name") or check.get("check") or ""))
-                figure = check.get("figure", check.get("value", ""))
-                out.append(
-                    (what, bool(check.get("passed", True)), fmt_number(figure, 3) if isinstance(figure, float) else str(figure or ""))
-                )
-            else:
-                out.append((core_text(str(check)), True, ""))
+            value, limit, note = check.get("value"), check.get("limit"), str(check.get("note") or "")
+            figure = fmt_number(value, 3) if value is not None else ""
+            if limit is not None and limit >= 1 and value is not None:
+                figure = self.tr("{value} of {limit}").format(value=figure, limit=fmt_number(limit, 3))
+            elif limit is not None and value is not None:
+                figure = self.tr("{value}, {limit} allowed").format(value=figure, limit=fmt_number(limit, 1))
+            what = note_text(str(check.get("check", "")))
+            what = what[:1].upper() + what[1:] + (f" ({note_text(note)})" if note else "")
+            out.append((what, bool(check.get("passed", True)), figure))
         return out

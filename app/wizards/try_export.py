@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QSpinBox, QVBoxLayout, QWidget
 
+from app.forms import calm_wheel
 from app.text import failure_text, fmt_number
 from app.theme import mono, restyle, theme
 from app.wizards.base import Notice, button, keep, label, recall
@@ -40,6 +41,7 @@ class TryExportDialog(QDialog):
         self.prompt.setObjectName("prompt")
         self.prompt.setPlainText(str(last.get("prompt") or PROMPT))
         self.prompt.setTabChangesFocus(True)
+        self.prompt.setProperty("panel", True)
         self.prompt.setFixedHeight(64)
         prompt_label = label(self.tr("Prompt"), parent=self, wrap=False)
         prompt_label.setBuddy(self.prompt)
@@ -51,7 +53,8 @@ class TryExportDialog(QDialog):
         self.tokens.setObjectName("max_new_tokens")
         self.tokens.setRange(1, 4096)
         self.tokens.setValue(int(last.get("tokens") or 64))
-        self.tokens.setSuffix(self.tr(" tokens"))
+        self.tokens.setSuffix(" " + self.tr("tokens"))
+        calm_wheel(self.tokens)
         self.run_button = button(self.tr("Generate"), "run", primary=True)
         self.run_button.setToolTip(self.tr("Ctrl+Enter"))
         self.speed = label(role="value", parent=self, wrap=False)
@@ -66,6 +69,7 @@ class TryExportDialog(QDialog):
         self.output = QPlainTextEdit(self)
         self.output.setObjectName("output")
         self.output.setReadOnly(True)
+        self.output.setProperty("sunken", True)
         self.output.setFont(mono(13))
         self.output.setPlaceholderText(self.tr("What the model writes appears here, token by token."))
         self.output.setAccessibleName(self.tr("Generated text"))
@@ -153,6 +157,7 @@ class TryExportDialog(QDialog):
         if speed is not None:
             self.speed.setText(self.tr("{n} tokens/s").format(n=fmt_number(float(speed), 3)))
         count = len(result.get("ids") or ())
+        self.speed.setToolTip(self.tr("Measured by onnxruntime while it wrote; the prompt isn't counted"))
         self._over(self.tr("{n} tokens, by onnxruntime alone.").format(n=count) if count else "")
 
     def _over(self, text: str) -> None:
