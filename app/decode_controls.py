@@ -19,6 +19,9 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
@@ -33,6 +36,7 @@ PLAIN, NGRAM = "", "\x00ngram"  # ids of the two entries that are no variant
 COMPACT = 900  # width below which things get tighter
 ID = Qt.ItemDataRole.UserRole
 WHY = Qt.ItemDataRole.UserRole + 1  # why an entry can't be chosen; '' where it can
+NAME = Qt.ItemDataRole.UserRole + 2
 LINES = 3  # that the prompt grows to
 NO_ARROWS = (  # setButtonSymbols(NoButtons) leaves a styled box no room for its text
     "QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; border: none; }"
@@ -74,6 +78,20 @@ class Prompt(QPlainTextEdit):
             self.entered.emit()
         else:
             super().keyPressEvent(event)
+
+
+class ModelBox(QComboBox):
+    """A list of models; closed, it shows a name that ends in … where it doesn't fit (a styled box would cut it)."""
+
+    def paintEvent(self, event) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self).width()
+        room -= 4 + (self.iconSize().width() + 6 if not option.currentIcon.isNull() else 0)
+        name = self.currentData(NAME) or option.currentText
+        option.currentText = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
 class Controls(QFrame):
@@ -164,7 +182,7 @@ class Controls(QFrame):
         self.prompt.entered.connect(lambda: self.run_button.isEnabled() and self.run_pressed.emit())
 
     def _combo(self, name: str, tip: str) -> QComboBox:
-        box = QComboBox()
+        box = ModelBox()
         box.setObjectName(name)
         box.setToolTip(tip)
         box.setModel(QStandardItemModel(box))
@@ -324,6 +342,7 @@ class Controls(QFrame):
             item = QStandardItem(f"{name}  \u2013  {why}" if why else name)
             item.setData(id, ID)
             item.setData(why, WHY)
+            item.setData(name, NAME)
             item.setEditable(False)
             item.setEnabled(not why)
             item.setToolTip(why or name)

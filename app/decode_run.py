@@ -5,7 +5,7 @@ A recording is JSON lines: first what was asked and what came of it, then one li
 `spokeshave-cli generate --rounds` writes them. A file of rounds without that first line opens too.
 
 Words as on screen: acceptance rate = accepted / tested (a token that nobody looked at counts on neither side), and tokens
-per target call = 1 + accepted / rounds. Seconds count from the first round on, prefill excluded.
+per target call = new tokens / rounds. Seconds count from the first round on, prefill excluded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.errors import UserError
-from core.events import Candidate, DecodeStarted, Round, RoundTaken, round_from_dict, round_to_dict
+from core.events import Candidate, DecodeStarted, Drafted, Round, RoundTaken, round_from_dict, round_to_dict
 from core.records import GenerateSpec, now
 
 FORMAT = 1
@@ -147,7 +147,7 @@ class Facts:
     draft_entropy: float | None = None
     target_entropy: float | None = None
     margin: float | None = None
-    round: int = PROMPT  # the round's number as events count it
+    round: int = 0  # counted from 1; 0: the prompt
     position: int = 0  # in the whole sequence
 
 
@@ -171,7 +171,7 @@ def explain(lane: Lane, cell: Cell) -> Facts:
             draft_entropy=dropped.draft_entropy if dropped else None,
             target_entropy=dropped.target_entropy if dropped else None,
             margin=dropped.margin if dropped else None,
-            round=taken.number,
+            round=cell.round + 1,
             position=taken.start + place,
         )
     token = taken.drafted[cell.item]
@@ -181,15 +181,22 @@ def explain(lane: Lane, cell: Cell) -> Facts:
         cell.kind,
         reason,
         values,
-        token.top,
+        _with_own(token),
         cell.id,
         token.alpha,
         token.draft_entropy,
         token.target_entropy,
         token.margin,
-        taken.number,
+        cell.round + 1,
         taken.start + cell.item,
     )
+
+
+def _with_own(token: Drafted) -> tuple[Candidate, ...]:
+    """The rows of a drafted token with itself among them, unlikely as it may be."""
+    if not token.top or token.target is None or any(row.id == token.id for row in token.top):
+        return token.top
+    return (*token.top, Candidate(token.id, token.text, token.draft, token.target))
 
 
 def first_choice(rows: tuple[Candidate, ...]) -> Candidate | None:
@@ -279,13 +286,14 @@ class Figures:
     throughput: float | None  # tokens per second
     plain_throughput: float | None
     speedup: float | None  # measured: throughput / plain_throughput
-    possible: float | None  # what the model calls alone would have allowed: tokens * T(1) / seconds in calls
+    possible: float | None  # speed-up that the model calls alone allow: tokens * T(1) / seconds in calls
 
 
 def figures(run: DecodeRun, done: int | None = None) -> Figures:
     """Figures of the main lane after `done` rounds (None: all), against the whole of the plain lane where there was a race.
 
-    possible uses T(1), what a token of the plain lane cost in target calls, so it's unknown without a race.
+    possible uses T(1), what a token of the plain lane cost in target calls; of a whole run the worker's own figure is
+    taken, which it measures without a race too.
     """
     lane, plain = run.lane, run.lanes.get(PLAIN_LANE)
     done = len(lane.rounds) if done is None else min(done, len(lane.rounds))
@@ -296,8 +304,8 @@ def figures(run: DecodeRun, done: int | None = None) -> Figures:
     speed = lane.throughput(done)
     beside = plain if plain is not None and plain is not lane and plain.rounds else None
     plain_speed = beside.throughput() if beside else None
-    possible = None
-    if beside and lane.calls[k] > 0 and beside.calls[-1] > 0 and beside.tokens[-1]:
+    possible = run.result.get("possible_speedup") if done == len(lane.rounds) else None
+    if possible is None and beside and lane.calls[k] > 0 and beside.calls[-1] > 0 and beside.tokens[-1]:
         possible = tokens * (beside.calls[-1] / beside.tokens[-1]) / lane.calls[k]
     return Figures(
         rounds=done,
@@ -308,7 +316,7 @@ def figures(run: DecodeRun, done: int | None = None) -> Figures:
         seconds=lane.at[k],
         gamma=lane.widest[k],
         acceptance=accepted / tested if tested else None,
-        tokens_per_call=1 + accepted / done,
+        tokens_per_call=tokens / done,
         throughput=speed,
         plain_throughput=plain_speed,
         speedup=speed / plain_speed if speed and plain_speed else None,

@@ -49,9 +49,9 @@ from app.error_dialog import show_failure
 from app.plots.acceptance import PlotPanel, RacePlot, RoundsPlot, rounds_title
 from app.text import TIMES, failure_text, fmt_percent, fmt_seconds
 from app.theme import icon, mono, theme
-from app.token_card import TokenCard, kind_hint, kind_word
+from app.token_card import TokenCard, kind_hint, kind_word, number
 from app.token_flow import TokenFlow, paint_cell
-from app.widgets import EmptyState
+from app.widgets import ElidedLabel, EmptyState
 from core import events
 from core.errors import UserError
 from core.errors import explain as explain_error
@@ -80,9 +80,7 @@ class StatCard(QFrame):
         box.setSpacing(1)
         self.parts = []
         for words, role in ((title, "caption"), (NONE, "figure"), ("", "muted")):
-            label = QLabel(words)
-            label.setProperty("role", role)
-            label.setMinimumWidth(10)
+            label = ElidedLabel(words, role)
             box.addWidget(label)
             self.parts.append(label)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -319,9 +317,8 @@ class DecodeView(QWidget):
             "per_call": StatCard(
                 "per_call",
                 self.tr("Tokens per target call"),
-                self.tr(
-                    "1 + accepted / rounds: the target is called once a round, and always adds one token itself.\nPlain decoding has 1."
-                ),
+                self.tr("New tokens / rounds: each round calls the target once, keeps some guesses, and adds one token of its own.\n")
+                + self.tr("Plain decoding has 1."),
             ),
             "speedup": StatCard(
                 "speedup",
@@ -662,19 +659,16 @@ class DecodeView(QWidget):
         else:
             most = self.tr("at most {most} at \u03b3 = {gamma}").format(most=f"{f.gamma + 1:.2f}", gamma=f.gamma)
             cards["per_call"].set(f"{f.tokens_per_call:.2f}", most)
+        possible = self.tr("possible {times}{x}").format(times=TIMES, x=f"{f.possible:.2f}") if f.possible else ""
         if f.speedup is not None:
-            possible = (
-                self.tr("measured \u00b7 possible {times}{x}").format(times=TIMES, x=f"{f.possible:.2f}")
-                if f.possible
-                else self.tr("measured")
-            )
-            cards["speedup"].set(f"{TIMES}{f.speedup:.2f}", possible)
+            verdict = self.tr("measured") if f.speedup >= 1 else self.tr("slower than plain")
+            cards["speedup"].set(f"{TIMES}{f.speedup:.2f}", " \u00b7 ".join(part for part in (verdict, possible) if part))
         elif plain:
             cards["speedup"].set(NONE, self.tr("there's no draft to compare"))
         elif self._live is run and run.spec is not None and run.spec.race:
             cards["speedup"].set(NONE, self.tr("the race comes after this"))
         else:
-            cards["speedup"].set(NONE, self.tr("tick Race and run again"))
+            cards["speedup"].set(NONE, " \u00b7 ".join(part for part in (possible, self.tr("race to measure")) if part))
         speed = f"{f.throughput:.1f}" if f.throughput is not None else ""
         if f.plain_throughput is not None:
             beside = self.tr("plain {n} tok/s").format(n=f"{f.plain_throughput:.1f}")
@@ -704,7 +698,20 @@ class DecodeView(QWidget):
             "stop string": self.tr("It ended at a stop string."),
             "stopped": self.tr("You stopped it here."),
         }
-        return ends.get(lane.rounds[-1].stop if lane.rounds else "", "")
+        stop = run.result.get("stop") or (lane.rounds[-1].stop if lane.rounds else "")
+        return " ".join(part for part in (ends.get(stop, ""), self._identity(run)) if part)
+
+    def _identity(self, run: DecodeRun) -> str:
+        """Whether a greedy race wrote the same twice; '' where that isn't known."""
+        if run.result.get("identical"):
+            return self.tr("With the draft and without, the text is the same, token for token.")
+        parted = run.result.get("divergence")
+        if not parted:
+            return ""
+        words = self.tr("The two texts part at token {n}.").format(n=parted["position"] + 1)
+        if parted.get("margin") is not None:
+            words += " " + self.tr("There the target's two likeliest were {margin} apart.").format(margin=number(parted["margin"]))
+        return words
 
     def _fail(self, failure: events.Failed | UserError | None) -> None:
         self._failure = failure

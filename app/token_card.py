@@ -30,6 +30,8 @@ def number(x: float) -> str:
 
 def ratio(x: float, u: float | None = None) -> str:
     """A ratio with enough decimals to tell it from `u`."""
+    if x < 0.005:
+        return number(x)
     places = 2
     while u is not None and places < 6 and f"{x:.{places}f}" == f"{u:.{places}f}":
         places += 1
@@ -115,9 +117,9 @@ def facts_text(facts: Facts) -> list[str]:
 
 
 def place_text(facts: Facts) -> str:
-    if facts.round < 0:
+    if not facts.round:
         return _translate("token_card", "place {position}").format(position=facts.position + 1)
-    text = _translate("token_card", "round {round} \u00b7 place {position}").format(round=facts.round + 1, position=facts.position + 1)
+    text = _translate("token_card", "round {round} \u00b7 place {position}").format(round=facts.round, position=facts.position + 1)
     if facts.margin is not None:
         text += " \u00b7 " + _translate("token_card", "first leads second by {margin}").format(margin=number(facts.margin))
     return text
@@ -318,11 +320,14 @@ def _paint_shadow(painter: QPainter, frame: QRectF) -> None:
 
 
 def placed(size: QSize, beside: QRect, within: QRect) -> QPoint:
-    """Below a cell, its left edge a little left of the cell's; above where there's no room below; always inside `within`."""
-    x = beside.left() - SHADOW - 4
-    y = beside.bottom() + 6 - SHADOW
-    if y + size.height() > within.bottom() + SHADOW and beside.top() - 6 + SHADOW - size.height() >= within.top() - SHADOW:
-        y = beside.top() - 6 + SHADOW - size.height()
-    x = max(within.left() - SHADOW, min(x, within.right() + SHADOW - size.width()))
-    y = max(within.top() - SHADOW, min(y, within.bottom() + SHADOW - size.height()))
-    return QPoint(x, y)
+    """Below a cell; above it or beside it where there's no room. The cell stays in sight, and the card inside `within`."""
+    low_x, high_x = within.left() - SHADOW, within.right() + SHADOW - size.width()
+    low_y, high_y = within.top() - SHADOW, within.bottom() + SHADOW - size.height()
+    x, below = beside.left() - SHADOW - 4, beside.bottom() + 6 - SHADOW
+    above = beside.top() - 6 + SHADOW - size.height()
+    y = below if below <= high_y else above
+    if y < low_y:  # neither fits: to the right, else to the left
+        right = beside.right() + 8 - SHADOW
+        x = right if right <= high_x else beside.left() - 8 + SHADOW - size.width()
+        y = below
+    return QPoint(max(low_x, min(x, high_x)), max(low_y, min(y, high_y)))

@@ -243,17 +243,19 @@ class RacePlot(CalmPlot):
             line.setData(xs, ys, pen=pen)
             if len(xs) > 1:
                 ends.append((words, color, self._name(lane, beside), lane, xs[-1], ys[-1]))
-        self.setRange(xRange=(0, last_x * 1.02), yRange=(0, last_y * 1.2), padding=0)
+        height = max(self.getPlotItem().getViewBox().size().height(), 60.0)
+        room = height / (height - EndLabel.HEIGHT - 10)  # for the word above the highest end
+        self.setRange(xRange=(0, last_x * 1.02), yRange=(0, last_y * room), padding=0)
         self._place_words(ends)
 
     def _place_words(self, ends: list) -> None:
-        """Names above their lines' ends; the lower one below where it would run into the upper line, and left out without room."""
+        """Names above their lines' ends; the slower one's below where it would run into the faster line, left out without room."""
         box = self.getPlotItem().getViewBox()
         size, ((low_x, high_x), (low_y, high_y)) = box.size(), box.viewRange()
         if size.width() < 1 or size.height() < 1:
             return
         x_px, y_px = size.width() / (high_x - low_x), size.height() / (high_y - low_y)
-        ends = sorted(ends, key=lambda end: -end[5])
+        ends = sorted(ends, key=lambda end: -end[5] / (end[4] or 1))  # the faster first
         for place, (words, color, name, lane, x, y) in enumerate(ends):
             speed = lane.throughput(lane.index_at(self._until) if self._until is not None else None)
             text = name
@@ -264,9 +266,8 @@ class RacePlot(CalmPlot):
             left = right - width / x_px
             drop = 0.0
             if place == 1:
-                upper = ends[0][3]
-                ceiling = upper.tokens_at(min(max(left, 0.0), ends[0][4]))
-                if (ceiling - y) * y_px < EndLabel.HEIGHT + 8:
+                ceiling = ends[0][3].tokens_at(max(left, 0.0))
+                if left < ends[0][4] and (ceiling - y) * y_px < EndLabel.HEIGHT + 8:
                     drop = (y - lane.tokens_at(max(left, 0.0))) * y_px + 6
                     if y * y_px < drop + EndLabel.HEIGHT:
                         continue
