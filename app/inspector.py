@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from app import text
 from app.library_model import Library, conditions_key
 from app.measures import conditions_text, half_width, measure
+from app.notes import note_text
 from app.theme import icon, kind_icon, mono, numbers, theme
 from app.widgets import Bar, ElidedLabel, EmptyState, button, label, tool_button
 from core.records import Measurement, Variant
@@ -133,7 +134,7 @@ class Inspector(QFrame):
         if v.notes:
             self._section(box, self.tr("Notes"))
             for note in v.notes:
-                box.addWidget(label(text.core_text(note.replace("{", "{{").replace("}", "}}")), "caption", wrap=True))
+                box.addWidget(label(note_text(note), "caption", wrap=True))
                 box.addSpacing(3)
         self._section(box, self.tr("Recipe"), copy=v.recipe.to_yaml())
         box.addWidget(_yaml(v.recipe.to_yaml()))

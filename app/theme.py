@@ -83,6 +83,7 @@ class Theme(QObject):
         super().__init__()
         self.dark = False
         self._fonts_loaded = False
+        self._applied: QApplication | None = None
 
     def color(self, name: str) -> QColor:
         """A colour of the palette by its name; KeyError for an unknown one."""
@@ -95,9 +96,8 @@ class Theme(QObject):
         if dark == self.dark:
             return
         self.dark = dark
-        app = QApplication.instance()
-        if app is not None:
-            self._paint(app)
+        if self._applied is not None:
+            self._paint(self._applied)
         self.changed.emit()
 
     def apply(self, app: QApplication) -> None:
@@ -106,6 +106,7 @@ class Theme(QObject):
         app.setStyle("Fusion")
         self.load_fonts()
         app.setFont(ui_font(13))
+        self._applied = app
         self._paint(app)
 
     def load_fonts(self) -> None:

@@ -1,1 +1,1 @@
-"""Plots: the maths apart (geometry), the drawing on pyqtgraph."""
+"""Plots: the maths apart (geometry), the drawing on widgets."""
