@@ -57,7 +57,9 @@ def explain(error: BaseException, *, detail: str = "") -> UserError:
         return error
     text = f"{type(error).__name__}: {error}"
     name = type(error).__name__
-    out_of_memory = isinstance(error, MemoryError) or name == "OutOfMemoryError" or "DefaultCPUAllocator" in text or "out of memory" in text.lower()
+    out_of_memory = (
+        isinstance(error, MemoryError) or name == "OutOfMemoryError" or "DefaultCPUAllocator" in text or "out of memory" in text.lower()
+    )
     if out_of_memory:
         return UserError(
             "There wasn't enough memory for this.",

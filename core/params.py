@@ -112,7 +112,9 @@ def knobs(params: type[Params]) -> tuple[Knob, ...]:
         kind = extra.get("knob") or kind
         if kind is None:
             raise TypeError(f"{params.__name__}.{name}: no form is known for {field.annotation}")
-        bounds = {type(m).__name__: getattr(m, type(m).__name__.lower()) for m in field.metadata if type(m).__name__ in ("Ge", "Gt", "Le", "Lt")}
+        bounds = {
+            type(m).__name__: getattr(m, type(m).__name__.lower()) for m in field.metadata if type(m).__name__ in ("Ge", "Gt", "Le", "Lt")
+        }
         out.append(
             Knob(
                 name=name,

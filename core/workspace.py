@@ -81,7 +81,9 @@ class Workspace:
         try:
             settings = Settings.model_validate_json(marker.read_text(encoding="utf-8"))
         except (ValidationError, OSError, UnicodeDecodeError) as error:
-            raise UserError("{path} is damaged.", hint="Restore it, or import the models into a new workspace.", path=str(marker), detail=str(error)) from None
+            raise UserError(
+                "{path} is damaged.", hint="Restore it, or import the models into a new workspace.", path=str(marker), detail=str(error)
+            ) from None
         if settings.spokeshave > FORMAT:
             raise UserError(
                 "This workspace was made by a later Spokeshave (format {theirs}, this one knows {ours}).",

@@ -89,7 +89,9 @@ def make_tokenizer(folder: Path, size: int = 300):
     return fast
 
 
-def make_pico(folder: Path, *, layers: int = 2, hidden: int = 32, seed: int = 0, tied: bool = True, dtype: str = "float32", **changes) -> Path:
+def make_pico(
+    folder: Path, *, layers: int = 2, hidden: int = 32, seed: int = 0, tied: bool = True, dtype: str = "float32", **changes
+) -> Path:
     """A Llama with grouped-query attention, random weights, and its tokenizer, saved as transformers saves it."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM

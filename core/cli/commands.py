@@ -169,7 +169,10 @@ def methods(name: str | None, as_json: bool, debug: bool) -> None:
         out(f"{info.title} ({info.family}): {info.summary}\n{info.paper}".rstrip())
         made = table("knob", "default", "allowed", "what it does")
         for k in info.knobs:
-            low, high = ("(" if k.low_open else "[") + f"{k.low:g}" if k.low is not None else "(-∞", f"{k.high:g}" + (")" if k.high_open else "]") if k.high is not None else "∞)"
+            low, high = (
+                ("(" if k.low_open else "[") + f"{k.low:g}" if k.low is not None else "(-∞",
+                f"{k.high:g}" + (")" if k.high_open else "]") if k.high is not None else "∞)",
+            )
             allowed = " | ".join(str(v) for v, _ in k.choices) or (f"{low}, {high}" if k.kind in ("int", "float") else k.kind)
             made.add_row(k.name, str(k.default), allowed, f"{k.help}{' Unit: ' + k.unit + '.' if k.unit else ''}")
         return show(made)
@@ -196,7 +199,15 @@ def list_variants(workspace: str, as_json: bool, debug: bool) -> None:
         said = ", ".join(f"{k} {figure(latest[k])}" for k in ("perplexity", "kl", "agreement", "cosine", "decode") if k in latest)
         ledger = v.ledger
         made.add_row(
-            v.id, v.name, v.parent or "–", v.method, megabytes(ledger.bytes_on_disk), f"{ledger.parameters:,}", f"{ledger.nonzero:,}", f"{ledger.effective_bits:.2f}", said or "–"
+            v.id,
+            v.name,
+            v.parent or "–",
+            v.method,
+            megabytes(ledger.bytes_on_disk),
+            f"{ledger.parameters:,}",
+            f"{ledger.nonzero:,}",
+            f"{ledger.effective_bits:.2f}",
+            said or "–",
         )
     show(made)
 
@@ -208,12 +219,29 @@ def list_variants(workspace: str, as_json: bool, debug: bool) -> None:
 @click.argument("source")
 @workspace_option
 @click.option("--name", help="What to call it; the source's own name otherwise.")
-@click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="auto", show_default=True, help="Storage; auto keeps it (GGUF: bfloat16).")
+@click.option(
+    "--dtype",
+    type=click.Choice(["auto", "float32", "bfloat16", "float16"]),
+    default="auto",
+    show_default=True,
+    help="Storage; auto keeps it (GGUF: bfloat16).",
+)
 @click.option("--text", type=click.Path(dir_okay=False), help="Text for the baseline measurement; the starter's held-out text otherwise.")
 @click.option("--no-measure", is_flag=True, help="Leave the baseline measurement out.")
 @click.option("--trust-remote-code", is_flag=True, help="Allow a model that brings its own Python code. It can do anything.")
 @device_option
-def import_model(source: str, workspace: str, name: str | None, dtype: str, text: str | None, no_measure: bool, trust_remote_code: bool, device: str, as_json: bool, debug: bool) -> None:
+def import_model(
+    source: str,
+    workspace: str,
+    name: str | None,
+    dtype: str,
+    text: str | None,
+    no_measure: bool,
+    trust_remote_code: bool,
+    device: str,
+    as_json: bool,
+    debug: bool,
+) -> None:
     """Bring a model into a workspace, measure it, and print the new variant's id."""
     Workspace(workspace, create=True)
     path = Path(source).expanduser()
@@ -256,7 +284,19 @@ def _made(spec: Any, title: str, workspace: str, device: str, as_json: bool, deb
 @click.option("--name", help="What to call the new variant.")
 @click.option("--measure/--no-measure", default=False, show_default=True, help="Measure quality and speed afterwards, as the window does.")
 @device_option
-def apply(method: str, workspace: str, variant: str, settings: tuple[str, ...], text: str | None, seed: int, name: str | None, measure: bool, device: str, as_json: bool, debug: bool) -> None:
+def apply(
+    method: str,
+    workspace: str,
+    variant: str,
+    settings: tuple[str, ...],
+    text: str | None,
+    seed: int,
+    name: str | None,
+    measure: bool,
+    device: str,
+    as_json: bool,
+    debug: bool,
+) -> None:
     """Apply METHOD to a variant; prints the new variant's id."""
     home = Workspace(workspace)
     source = home.variant(variant)
@@ -275,7 +315,11 @@ def run(recipe: str, workspace: str, variant: str | None, measure: bool, device:
     """Make a recipe's variant again; prints its id. The same machine gives the same weights."""
     wanted = Recipe.read(Path(recipe))
     if not wanted.steps:
-        raise UserError("{recipe} has no steps, so there is nothing to run.", hint="Copy the recipe of a variant that was made from another.", recipe=recipe)
+        raise UserError(
+            "{recipe} has no steps, so there is nothing to run.",
+            hint="Copy the recipe of a variant that was made from another.",
+            recipe=recipe,
+        )
     home = Workspace(workspace)
     spec = ApplySpec(workspace=str(home.folder), variant=_start(home, wanted, variant).id, steps=wanted.steps, measure=measure)
     _made(spec, f"Running {Path(recipe).name}", workspace, device, as_json, debug)
@@ -321,9 +365,22 @@ def delete(workspace: str, variant: str, as_json: bool, debug: bool) -> None:
 @click.option("--reference", help="Another variant: KL divergence and agreement with it are measured too.")
 @click.option("--context", type=click.IntRange(2), help="Tokens a window; 512, or the model's context where that's smaller.")
 @click.option("--max-tokens", type=click.IntRange(2), help="Score no more than so many tokens of the text.")
-@click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="auto", show_default=True, help="To compute in.")
+@click.option(
+    "--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="auto", show_default=True, help="To compute in."
+)
 @device_option
-def evaluate(workspace: str, variant: str, text: str | None, reference: str | None, context: int | None, max_tokens: int | None, dtype: str, device: str, as_json: bool, debug: bool) -> None:
+def evaluate(
+    workspace: str,
+    variant: str,
+    text: str | None,
+    reference: str | None,
+    context: int | None,
+    max_tokens: int | None,
+    dtype: str,
+    device: str,
+    as_json: bool,
+    debug: bool,
+) -> None:
     """Perplexity on a text, and with a reference KL divergence and top-1 agreement, each with its standard error."""
     home = Workspace(workspace)
     source = home.variant(variant)
@@ -371,7 +428,9 @@ def _figures(variant: Variant, measured: list[Measurement], as_json: bool) -> No
     made = table("measured", ">value", "95 % interval", ">n", "conditions", title=variant.name)
     for m in measured:
         interval = f"{m.interval[0]:.5g} … {m.interval[1]:.5g}" if m.interval else "–"
-        made.add_row(m.kind, f"{m.value:.5g} {m.unit}".strip(), interval, f"{m.n:,}", ", ".join(f"{k} {v}" for k, v in m.conditions.items()))
+        made.add_row(
+            m.kind, f"{m.value:.5g} {m.unit}".strip(), interval, f"{m.n:,}", ", ".join(f"{k} {v}" for k, v in m.conditions.items())
+        )
     show(made)
 
 
@@ -386,15 +445,25 @@ def _figures(variant: Variant, measured: list[Measurement], as_json: bool) -> No
 @click.option("--gamma", type=click.IntRange(0, 32), default=4, show_default=True, help="Tokens drafted a round.")
 @click.option("--temperature", type=click.FloatRange(0, 5), default=0.0, show_default=True, help="0: always the likeliest token.")
 @click.option("--top-k", type=click.IntRange(0), default=0, show_default=True, help="Only the K likeliest tokens; 0: all.")
-@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True, help="Only the likeliest tokens that hold this much probability.")
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Only the likeliest tokens that hold this much probability.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--max-new-tokens", type=click.IntRange(1), default=128, show_default=True)
-@click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="float32", show_default=True, help="To compute in.")
+@click.option(
+    "--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="float32", show_default=True, help="To compute in."
+)
 @click.option("--race", is_flag=True, help="Decode plainly too, with the same seed, and compare.")
 @click.option("--prompt", required=True)
 @click.option("--rounds", type=click.Path(dir_okay=False, writable=True), help="Write every round to this file as JSON lines.")
 @device_option
-def generate(workspace: str, target: str, draft: str | None, ngram: bool, rounds: str | None, device: str, as_json: bool, debug: bool, **how: Any) -> None:
+def generate(
+    workspace: str, target: str, draft: str | None, ngram: bool, rounds: str | None, device: str, as_json: bool, debug: bool, **how: Any
+) -> None:
     """Generate text, with a draft model or n-gram lookup where asked; the text is distributed as if the target wrote alone."""
     if draft and ngram:
         raise click.UsageError("--draft and --ngram exclude each other.")
@@ -433,7 +502,13 @@ def generate(workspace: str, target: str, draft: str | None, ngram: bool, rounds
     click.echo(said, err=True)
     if result.get("plain"):
         plain = result["plain"]
-        same = "identical tokens" if result.get("identical") else "see --json for where they part" if result.get("divergence") else "sampled: nothing claimed"
+        same = (
+            "identical tokens"
+            if result.get("identical")
+            else "see --json for where they part"
+            if result.get("divergence")
+            else "sampled: nothing claimed"
+        )
         click.echo(f"plain: {plain['tokens_per_s']:.1f} tokens/s; measured speed-up ×{result['speedup']:.2f}; {same}", err=True)
 
 

@@ -62,7 +62,8 @@ def demonstrate(folder: str | None, *, device: str = "auto", quiet: bool = False
         exported = driver.run(ExportSpec(workspace=str(home.folder), variant=target.id, to=str(to)), "Exporting", device=device)
     report = exported["report"]
     screen.print(
-        f"   {to}: largest logit difference {report['max_abs']:.1e}, top-1 agreement {report['top1']:.1%} over {report['tokens']} tokens", markup=False
+        f"   {to}: largest logit difference {report['max_abs']:.1e}, top-1 agreement {report['top1']:.1%} over {report['tokens']} tokens",
+        markup=False,
     )
     seconds = time.monotonic() - begun
     say(f"Done in {seconds:.0f} s. Look at it in the window: spokeshave {where}")
@@ -95,7 +96,14 @@ def _show(screen: Console, home: Workspace, variants: list[Variant]) -> None:
         latest = {m.kind: m for m in home.measurements(v.id)}
         told = [figure(latest[k]) if k in latest else "–" for k in ("perplexity", "kl", "agreement")]
         speed = f"{latest['decode'].value:.0f}" if "decode" in latest else "–"
-        made.add_row(v.name, megabytes(v.ledger.bytes_on_disk), f"{v.ledger.effective_bits:.2f}", f"{v.ledger.nonzero / v.ledger.parameters:.0%}", *told, speed)
+        made.add_row(
+            v.name,
+            megabytes(v.ledger.bytes_on_disk),
+            f"{v.ledger.effective_bits:.2f}",
+            f"{v.ledger.nonzero / v.ledger.parameters:.0%}",
+            *told,
+            speed,
+        )
     screen.print(made)
 
 

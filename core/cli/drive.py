@@ -74,8 +74,14 @@ class Driver:
             bar.update(task, description=f"{title}: {event.stage}", completed=event.done, total=total, note=event.note)
         elif isinstance(event, events.Metric) and event.name == "loss":
             bar.update(task, note=f"loss {event.value:.3f}")
-        elif isinstance(event, events.Log) and (self.debug or event.level in ("WARN", "ERROR")) and not (self.quiet and event.level == "DEBUG"):
-            self.console.print(f"{event.level.lower()}: {event.text}", markup=False, style="yellow" if event.level == "WARN" else None, soft_wrap=True)
+        elif (
+            isinstance(event, events.Log)
+            and (self.debug or event.level in ("WARN", "ERROR"))
+            and not (self.quiet and event.level == "DEBUG")
+        ):
+            self.console.print(
+                f"{event.level.lower()}: {event.text}", markup=False, style="yellow" if event.level == "WARN" else None, soft_wrap=True
+            )
         elif isinstance(event, events.Finished):
             return event.result
         elif isinstance(event, events.Cancelled):

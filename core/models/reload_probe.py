@@ -1,8 +1,9 @@
 """Run by itself as a script (by verify.py): reloads a saved folder as anyone would, and writes what it computes.
 
-It imports torch and transformers and nothing of Spokeshave, so that what it finds is what every user of the folder
+It imports torch and transformers (and psutil, to see its own memory) and nothing of Spokeshave, so that what it finds is what every user of the folder
 will find. Each line on standard input is a JSON task {folder, auto, ids, threads, to, remote_code}; the answer is a
-JSON file beside `to`, which holds the outputs. It ends when its input ends.
+JSON file beside `to`, which holds the outputs; `resident` in it is what loading and the first forward added to the
+process's resident memory. It ends when its input ends.
 """
 
 import json
@@ -10,6 +11,7 @@ import os
 import sys
 import traceback
 
+import psutil
 import torch
 import transformers
 from safetensors.torch import save_file
@@ -22,6 +24,7 @@ transformers.utils.logging.disable_progress_bar()
 def probe(task):
     torch.set_num_threads(task["threads"])
     auto = getattr(transformers, task["auto"])
+    before = psutil.Process().memory_info().rss
     model, report = auto.from_pretrained(
         task["folder"],
         dtype=torch.float32,
@@ -33,9 +36,10 @@ def probe(task):
     model.eval()
     with torch.no_grad():
         out = model(input_ids=torch.tensor(task["ids"]))
+    resident = psutil.Process().memory_info().rss - before
     out = out.logits if "logits" in out else out.last_hidden_state
     save_file({"out": out.float().contiguous()}, task["to"])
-    return {"keys": kept}
+    return {"keys": kept, "resident": resident}
 
 
 for line in sys.stdin:

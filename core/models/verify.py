@@ -37,6 +37,7 @@ class Verifier:
     """A context manager that owns the plain process; `check` may be called for several folders, one after the other."""
 
     def __init__(self) -> None:
+        self.resident: int | None = None  # bytes that the last folder took in plain transformers, float32, after its first forward
         self._home = tempfile.TemporaryDirectory(prefix="spokeshave-verify-")
         self._errors = open(Path(self._home.name) / "stderr.txt", "w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._count = 0
@@ -124,6 +125,7 @@ class Verifier:
                 kind="check",
                 detail=json.dumps(answer["keys"], indent=1),
             )
+        self.resident = answer["resident"]
         theirs = load_file(to)["out"]
         to.unlink()
         return _compare(mine, theirs)

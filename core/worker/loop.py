@@ -159,5 +159,3 @@ def catalogue() -> Catalogue:
     from core.models import devices
 
     return Catalogue(methods=methods.catalogue(), devices=devices.devices(), libraries=libraries())
-
-

@@ -77,7 +77,7 @@ def import_model(job: Job, run: Run) -> dict[str, Any]:
     workspace = Workspace(spec.workspace, create=True)
     words = texts.read_text(spec.text or workspace.settings.text or resources.HELDOUT_TEXT) if spec.measure else None
     name = spec.name or _plain_name(spec.source)
-    with workspace.staging(new_id(name)) as staged:
+    with workspace.staging(new_id(name)) as staged, verify.Verifier() as verifier:
         info, notes = bring.bring(spec.source, staged, run, dtype=spec.dtype, remote_code=spec.remote_code)
         run.stage("Measuring size")
         ledger = size.ledger(staged)
@@ -94,10 +94,11 @@ def import_model(job: Job, run: Run) -> dict[str, Any]:
             notes=tuple(notes),
             job=job.id,
         )
-        measured: list[Measurement] = []
-        loaded = load.load(staged, device=run.device)  # a model that doesn't load isn't imported
+        loaded = load.load(staged, device=run.device, remote_code=spec.remote_code)  # a model that doesn't load isn't imported
+        measured, variant = _reloaded(verifier, staged, loaded.model, variant, run, remote_code=spec.remote_code)
         if words:
-            measured, variant = _measured(variant, loaded, None, words, spec.max_tokens, run)
+            more, variant = _measured(variant, loaded, None, words, spec.max_tokens, run)
+            measured += more
         del loaded
         _commit(workspace, staged, variant, measured, run)
     return {"variant": variant.id}
@@ -144,7 +145,9 @@ def apply(job: Job, run: Run) -> dict[str, Any]:
     return {"variant": made[-1], "variants": made}
 
 
-def _apply_one(workspace: Workspace, parent: Variant, step: Step, method, params, job: Job, run: Run, words, spec: ApplySpec, last: bool) -> Variant:
+def _apply_one(
+    workspace: Workspace, parent: Variant, step: Step, method, params, job: Job, run: Run, words, spec: ApplySpec, last: bool
+) -> Variant:
     info = method.info
     if parent.info.task not in info.tasks:
         raise UserError(
@@ -161,7 +164,9 @@ def _apply_one(workspace: Workspace, parent: Variant, step: Step, method, params
     with workspace.staging(new_id(step.method)) as staged, verify.Verifier() as verifier:
         run.stage("Loading", parent.name)
         torch.manual_seed(step.seed)
-        loaded = load.load(folder, device=run.device, dtype="float32" if trains else "auto", packed=bool(parent.info.quantization), train=trains)
+        loaded = load.load(
+            folder, device=run.device, dtype="float32" if trains else "auto", packed=bool(parent.info.quantization), train=trains
+        )
 
         def load_variant(wanted: str):
             other = workspace.variant(wanted)
@@ -177,11 +182,10 @@ def _apply_one(workspace: Workspace, parent: Variant, step: Step, method, params
             load_variant=load_variant,
         )
         outcome = method.apply(loaded.model, params, run, given)
+        notes, model = outcome.notes, outcome.model
+        del outcome, loaded
         run.stage("Saving")
-        save.save(outcome.model, staged, folder, run=run)
-        difference = verifier.check(staged, outcome.model, run)
-        run.log(f"reloaded in a fresh process: largest logit difference {difference:.2e}")
-        del outcome.model, loaded
+        save.save(model, staged, folder, run=run)
         found = inspect.inspect(staged).model_copy(update={"name": spec.name or parent.name})
         root = workspace.root(parent)
         ledger = size.ledger(staged, original_parameters=root.ledger.original_parameters)
@@ -198,12 +202,11 @@ def _apply_one(workspace: Workspace, parent: Variant, step: Step, method, params
             info=found,
             ledger=ledger,
             recipe=parent.recipe.extended(recorded, device=run.device, libraries=_libraries()),
-            notes=tuple(outcome.notes),
+            notes=tuple(notes),
             job=job.id,
         )
-        measured: list[Measurement] = [
-            Measurement(kind="reload", value=difference, n=1, unit="logit", conditions={"check": "largest difference after reloading in a fresh process"})
-        ]
+        measured, variant = _reloaded(verifier, staged, model, variant, run)
+        del model
         if words is not None:
             again = load.load(staged, device=run.device)
             more, variant = _measured(variant, again, workspace.path(root.id), words, spec.max_tokens, run, root=root)
@@ -237,11 +240,27 @@ def _training_text(step: Step, needs: tuple[str, ...]):
     return words, step.model_copy(update={"text": None if shown == "starter:train" else TextRef(path=shown, sha256=words.sha256)})
 
 
+def _reloaded(verifier: verify.Verifier, staged: Path, model, variant: Variant, run: Run, *, remote_code: bool = False):
+    """(measurements, variant with its resident memory) of reloading the folder in a plain process. Raises UserError on a mismatch."""
+    difference = verifier.check(staged, model, run, remote_code=remote_code)
+    run.log(f"Reloaded in a plain process: largest difference of the outputs {difference:.2e}")
+    where = {"by": "plain transformers in a fresh process", "dtype": "float32", "device": "cpu"}
+    measured = [
+        Measurement(kind="reload", value=difference, n=verify.TOKENS, conditions=where | {"check": "largest difference of the outputs"})
+    ]
+    if verifier.resident:
+        measured.append(
+            Measurement(kind="resident", value=verifier.resident, n=1, unit="bytes", conditions=where | {"when": "after the first forward"})
+        )
+        variant = variant.model_copy(update={"ledger": variant.ledger.model_copy(update={"resident_bytes": verifier.resident})})
+    return measured, variant
+
+
 # ---- measuring --------------------------------------------------------------------------------------------------
 
 
 def _measured(variant: Variant, loaded, reference: Path | None, words, most: int | None, run: Run, root: Variant | None = None):
-    """(measurements, variant with its resident memory). What can't be measured is said in the notes, and costs nothing else."""
+    """(measurements, variant). What can't be measured is said in the notes, and costs nothing else."""
     measured: list[Measurement] = []
     try:
         measured += _quality(variant.info, loaded, reference, words, _most(most, (root or variant).info), run, root)
@@ -249,10 +268,6 @@ def _measured(variant: Variant, loaded, reference: Path | None, words, most: int
     except UserError as error:
         run.warn(f"not measured: {error}")
         variant = variant.model_copy(update={"notes": (*variant.notes, f"Not measured: {error}")})
-    resident = next((int(m.value) for m in measured if m.kind == "resident"), None)
-    peak = next((int(m.value) for m in measured if m.kind == "peak"), None)
-    if resident:
-        variant = variant.model_copy(update={"ledger": variant.ledger.model_copy(update={"resident_bytes": resident, "peak_bytes": peak})})
     return measured, variant
 
 
@@ -260,7 +275,9 @@ def _most(asked: int | None, info: SourceInfo) -> int:
     return asked or (LITTLE if (info.parameters or 0) > SLOW_FROM else MUCH)
 
 
-def _quality(info: SourceInfo, loaded, reference: Path | None, words, most: int | None, run: Run, root: Variant | None, context: int | None = None):
+def _quality(
+    info: SourceInfo, loaded, reference: Path | None, words, most: int | None, run: Run, root: Variant | None, context: int | None = None
+):
     if loaded.tokenizer is None:
         raise UserError("There is no tokenizer, so text can't be scored.", hint="Put the tokenizer's files beside the model.", kind="model")
     conditions = {"text": words.name, "text_hash": words.sha256[:16]}
@@ -280,7 +297,8 @@ def _quality(info: SourceInfo, loaded, reference: Path | None, words, most: int 
 def _speed(loaded, words, run: Run, **how: int) -> list[Measurement]:
     if loaded.tokenizer is None:
         return []
-    return speeds.speed(loaded.model, texts.token_ids(words, loaded.tokenizer, 4096), run, **how)
+    found = speeds.speed(loaded.model, texts.token_ids(words, loaded.tokenizer, 4096), run, **how)
+    return [m for m in found if m.kind in ("prefill", "decode")]  # memory is what a process of the model's own takes: see _reloaded
 
 
 def evaluate(job: Job, run: Run) -> dict[str, Any]:
@@ -314,11 +332,6 @@ def speed(job: Job, run: Run) -> dict[str, Any]:
 def _record(workspace: Workspace, variant: Variant, measured: list[Measurement], run: Run) -> dict[str, Any]:
     run.check_cancelled()
     workspace.add_measurements(variant.id, measured)
-    resident = next((int(m.value) for m in measured if m.kind == "resident"), None)
-    if resident:
-        peak = next((int(m.value) for m in measured if m.kind == "peak"), None)
-        ledger = variant.ledger.model_copy(update={"resident_bytes": resident, "peak_bytes": peak})
-        workspace.update(variant.model_copy(update={"ledger": ledger}))
     run.emit(events.Measured(run.job, variant.id))
     return {"variant": variant.id, "measurements": [m.model_dump() for m in measured]}
 
@@ -363,7 +376,9 @@ def export(job: Job, run: Run) -> dict[str, Any]:
     found = []
     for kind, key in (("onnx_max_abs", "max_abs"), ("onnx_top1", "top1"), ("onnx_bytes", "bytes")):
         if isinstance(report.get(key), (int, float)):
-            found.append(Measurement(kind=kind, value=float(report[key]), n=int(report.get("tokens", 0) or 0), conditions=where, taken=now()))
+            found.append(
+                Measurement(kind=kind, value=float(report[key]), n=int(report.get("tokens", 0) or 0), conditions=where, taken=now())
+            )
     with contextlib.suppress(OSError):  # the export is whole; a workspace that can't be written to loses only its note of it
         workspace.add_measurements(variant.id, found)
     run.emit(events.Measured(run.job, variant.id))

@@ -7,7 +7,9 @@ from core.records import Ledger, SourceInfo, Variant, new_id
 
 
 def make_variant(name: str = "model", parent: str | None = None, **changes) -> Variant:
-    info = SourceInfo(source=name, kind="folder", name=name, architecture="LlamaForCausalLM", task="causal-lm", tokens_hash="t", tokenizer=True)
+    info = SourceInfo(
+        source=name, kind="folder", name=name, architecture="LlamaForCausalLM", task="causal-lm", tokens_hash="t", tokenizer=True
+    )
     ledger = Ledger(bytes_on_disk=100, weight_bytes=90, parameters=45, nonzero=45, effective_bits=16, original_parameters=45)
     fields = dict(id=new_id(name), name=name, parent=parent, info=info, ledger=ledger, recipe=Recipe(source=Source(name=name)))
     return Variant(**(fields | changes))

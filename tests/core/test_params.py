@@ -48,7 +48,20 @@ def test_an_unknown_knob_names_the_nearest():
     assert "magnitude" in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "value"), [("a=8", 8), ("a=0.5", 0.5), ("a=true", True), ("a=null", None), ("a=2:4", "2:4"), ("a=1e-3", 1e-3), ("a=-2", -2), ("a=x=y", "x=y"), ("a=", "")])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a=8", 8),
+        ("a=0.5", 0.5),
+        ("a=true", True),
+        ("a=null", None),
+        ("a=2:4", "2:4"),
+        ("a=1e-3", 1e-3),
+        ("a=-2", -2),
+        ("a=x=y", "x=y"),
+        ("a=", ""),
+    ],
+)
 def test_settings_are_read_as_yaml(text, value):
     """YAML 1.1 would read the pattern 2:4 as a number in base 60, 124, and 1e-3 as text."""
     assert parse_settings([text]) == {"a": value}

@@ -20,7 +20,12 @@ ROOT = Path(__file__).parents[3]
 
 def cli_run(*words: object) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "core", *map(str, words)], cwd=ROOT, capture_output=True, text=True, timeout=200, env=os.environ | {"COLUMNS": "200"}
+        [sys.executable, "-m", "core", *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env=os.environ | {"COLUMNS": "200"},
     )
 
 
@@ -112,7 +117,20 @@ def test_from_import_to_generation_in_real_processes(tmp_path, pico_llama, pico_
     assert json.loads(again.stdout)["fingerprint"] == made["fingerprint"]
 
     scored = cli_run(
-        "evaluate", "-w", home, "--variant", made["id"], "--text", pico_text, "--reference", target, "--context", 64, "--max-tokens", 300, "--json"
+        "evaluate",
+        "-w",
+        home,
+        "--variant",
+        made["id"],
+        "--text",
+        pico_text,
+        "--reference",
+        target,
+        "--context",
+        64,
+        "--max-tokens",
+        300,
+        "--json",
     )
     figures = json.loads(scored.stdout)
     assert figures["kl"] > 0
@@ -135,7 +153,21 @@ def test_ctrl_c_cancels_and_leaves_nothing(tmp_path, pico_llama, pico_text):
     home = tmp_path / "w"
     made = cli_run("import", pico_llama, "-w", home, "--no-measure")
     child = subprocess.Popen(
-        [sys.executable, "-m", "core", "apply", "finetune", "-w", home, "--variant", made.stdout.strip(), "--text", pico_text, "--set", "steps=100000"],
+        [
+            sys.executable,
+            "-m",
+            "core",
+            "apply",
+            "finetune",
+            "-w",
+            home,
+            "--variant",
+            made.stdout.strip(),
+            "--text",
+            pico_text,
+            "--set",
+            "steps=100000",
+        ],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

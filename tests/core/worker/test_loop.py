@@ -143,7 +143,9 @@ def test_a_worker_whose_parent_is_gone_ends(tmp_path):
     )
     script = tmp_path / "parent.py"
     script.write_text(code)
-    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()})
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": os.getcwd()}
+    )
     pid = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
