@@ -7,6 +7,7 @@ Weights are checked for values that aren't finite numbers, and the result is loa
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import shutil
 import traceback
@@ -92,7 +93,7 @@ def _convert(staged: Path, info: SourceInfo, run: Run, dtype: str) -> list[str]:
         for name, tensor in tensors.read(tensors.read_header(path)):
             run.check_cancelled()
             cast = tensor.to(wanted) if tensor.is_floating_point() else tensor
-            if torch.isfinite(tensor).all() and not torch.isfinite(cast).all():
+            if tensors.finite(tensor) and not tensors.finite(cast):
                 raise UserError(
                     "{tensor} has values too large for {dtype}.",
                     hint="Choose bfloat16 or float32.",
@@ -113,7 +114,7 @@ def _check_finite(staged: Path, run: Run) -> None:
     """Raises UserError where a weight holds NaN or an infinity: every number measured on it would be NaN too."""
     found = {name: t for name, t in tensors.headers(staged).items() if t.dtype in STORED}
     for name, tensor in run.track(tensors.read(found), "Checking weights", total=len(found)):
-        if not torch.isfinite(tensor).all():
+        if not tensors.finite(tensor):
             bad = int((~torch.isfinite(tensor)).sum())
             raise UserError(
                 "{tensor} holds {count} values that aren't finite numbers (NaN or infinity), so nothing could be measured on this model.",
@@ -137,13 +138,15 @@ def _check_loads(staged: Path, run: Run, remote_code: bool) -> None:
             needed=weights // 1_000_000,
             free=free // 1_000_000,
         )
-    loaded = load.load(staged, dtype=load.storage_dtype(info), remote_code=remote_code)
+    # float32 is the faster on a CPU; the stored dtype takes no more than the file does
+    dtype = torch.float32 if 2 * (info.memory_needed or 0) < free else load.storage_dtype(info)
+    loaded = load.load(staged, dtype=dtype, remote_code=remote_code)
     run.check_cancelled()
     config = loaded.model.config.get_text_config()
     with torch.no_grad():
-        out = loaded.model(input_ids=verify.probe_ids(config.vocab_size, getattr(config, "max_position_embeddings", None)))
+        out = loaded.model(input_ids=verify.probe_ids(config.vocab_size, 8))
     values = out.logits if "logits" in out else out.last_hidden_state
-    if not torch.isfinite(values).all():
+    if not tensors.finite(values):
         raise UserError(
             "{name} loads, but computes values that aren't finite numbers.",
             hint="Try another precision to store it in: float32 or bfloat16.",
@@ -173,7 +176,7 @@ def _dequantize(path: Path, info: SourceInfo, staged: Path, run: Run, dtype: str
     run.stage("Reading")
     where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name, "local_files_only": True}
     try:
-        with load.quiet(), _reported(run):
+        with load.quiet(), _eased(run):
             tokenizer = transformers.AutoTokenizer.from_pretrained(**where) if info.tokenizer else None
             run.check_cancelled()
             model, report = transformers.AutoModelForCausalLM.from_pretrained(**where, dtype=wanted, output_loading_info=True)
@@ -201,16 +204,21 @@ def _dequantize(path: Path, info: SourceInfo, staged: Path, run: Run, dtype: str
 
 
 @contextlib.contextmanager
-def _reported(run: Run) -> Iterator[None]:
-    """Lets the loop in which transformers dequantizes tensors report to `run`, and be cancelled: its progress bar is its only seam."""
-    from transformers import modeling_gguf_pytorch_utils as module
+def _eased(run: Run) -> Iterator[None]:
+    """Makes transformers' GGUF loading report to `run`, obey a cancel, and not do the same work over and over.
+
+    It has no seam for any of this: its loop over tensors reports to a tqdm; it parses the file three times (config,
+    tokenizer, weights), a large vocabulary for seconds each time; and it builds the map of names anew for every module.
+    """
+    import gguf
+    from transformers import modeling_gguf_pytorch_utils as loading
 
     def track(items: Any, **_: Any) -> Iterator[Any]:
         return run.track(items, "Dequantizing")
 
-    original = module.tqdm
-    module.tqdm = track
-    try:
+    with (
+        hub.instead(loading, "tqdm", track),
+        hub.instead(gguf, "GGUFReader", functools.cache(gguf.GGUFReader)),
+        hub.instead(gguf, "get_tensor_name_map", functools.cache(gguf.get_tensor_name_map)),
+    ):
         yield
-    finally:
-        module.tqdm = original

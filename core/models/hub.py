@@ -27,6 +27,7 @@ from core.run import Run
 
 _ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 HEADER_GUESS = 100_000  # bytes asked for first; most headers are shorter
+CHUNK = 1 << 20  # bytes between two looks at a cancel; huggingface_hub's own ten times that take long on a slow line
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ class _Meter:
 
 def _fetch(found: Listing, name: str, part: Path, meter: _Meter) -> None:
     """Downloads a file into `part`, from where `part` ends."""
-    from huggingface_hub import get_hf_file_metadata
+    from huggingface_hub import constants, get_hf_file_metadata
     from huggingface_hub.file_download import http_get
     from huggingface_hub.utils import build_hf_headers
 
@@ -232,7 +233,7 @@ def _fetch(found: Listing, name: str, part: Path, meter: _Meter) -> None:
             file=name,
         )
     meter.add(have)
-    with open(part, "ab") as handle, _told(found.repo):
+    with open(part, "ab") as handle, instead(constants, "DOWNLOAD_CHUNK_SIZE", CHUNK), _told(found.repo):
         http_get(
             remote.location,
             handle,
@@ -257,6 +258,17 @@ def _bar(add: Callable[[int], None]) -> type:
             add(int(n or 0))
 
     return Bar
+
+
+@contextmanager
+def instead(module: Any, name: str, value: Any) -> Iterator[None]:
+    """`module.name` is `value` for the length of the block: for libraries that offer no other seam."""
+    original = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, original)
 
 
 # ---- what went wrong ----------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """Run by itself as a script (by verify.py): reloads a saved folder as anyone would, and writes what it computes.
 
-It imports torch and transformers (and psutil, to see its own memory) and nothing of Spokeshave, so that what it finds is what every user of the folder
-will find. Each line on standard input is a JSON task {folder, auto, ids, threads, to, remote_code}; the answer is a
-JSON file beside `to`, which holds the outputs; `resident` in it is what loading and the first forward added to the
-process's resident memory. It ends when its input ends.
+It imports torch and transformers (and psutil, to see its own memory) and nothing of Spokeshave, so that what it finds
+is what every user of the folder will find. Each line on standard input is a JSON task {folder, auto, ids, threads, to,
+remote_code}; the answer is a JSON file beside `to`, which holds the outputs; `resident` in it is what loading and the
+first forward added to the process's resident memory. It ends when its input ends.
 """
 
 import json

@@ -89,7 +89,7 @@ def _state(
     if not packed:
         out = revert_weight_conversion(model, out)
     for name, module in packed.items():
-        if not torch.isfinite(module.weight_scale).all():
+        if not tensors.finite(module.weight_scale):
             raise _not_finite(f"{name}.weight_scale")
         quant = module.quant
         try:
@@ -122,9 +122,9 @@ def _untied(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _finite(name: str, stored: torch.Tensor, original: torch.Tensor) -> None:
-    if torch.isfinite(stored).all():
+    if tensors.finite(stored):
         return
-    if torch.isfinite(original).all():
+    if tensors.finite(original):
         raise UserError(
             "{tensor} has values too large for {dtype}, so the model can't be stored in it.",
             hint="Store it in bfloat16 or float32.",

@@ -178,3 +178,11 @@ def read(infos: dict[str, TensorInfo]) -> Iterator[tuple[str, torch.Tensor]]:
                     yield name, handle.get_tensor(name)
         except SafetensorError as error:
             raise corrupt(path, "it can't be read", str(error)) from None
+
+
+def finite(tensor: torch.Tensor) -> bool:
+    """Whether a floating tensor holds neither NaN nor an infinity; one fast pass, since NaN goes through both ends."""
+    if not tensor.numel():
+        return True
+    low, high = torch.aminmax(tensor.detach())
+    return bool(torch.isfinite(low) and torch.isfinite(high))
