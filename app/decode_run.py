@@ -429,7 +429,7 @@ _NOTHING = Lane()
 def read_run(path: Path) -> DecodeRun:
     """A recording, or a bare file of rounds. Raises UserError where it's neither; a last line cut short is passed over."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")  # splitlines() would split inside a token, at U+2028 for one
     except OSError as error:
         raise UserError(
             "{path} can't be read.", hint="Check that it's still there.", kind="disk", path=str(path), detail=str(error)
@@ -439,7 +439,7 @@ def read_run(path: Path) -> DecodeRun:
             "{path} isn't a recorded run: it holds no text.", hint="Choose a .jsonl file.", path=str(path), detail=str(error)
         ) from None
     run = DecodeRun(name=path.stem, status="finished", path=path)
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines if lines != [""] else [], 1):
         try:
             data = json.loads(line)
             if number == 1 and isinstance(data, dict) and "drafted" not in data:

@@ -386,6 +386,7 @@ class DecodeView(QWidget):
         self.empty_button.setObjectName("empty-action")
         self.empty_button.clicked.connect(self._empty_pressed)
         self.empty = EmptyState("draft", "", "", [self.empty_button])
+        self.empty.lines.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         self.empty.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
