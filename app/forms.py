@@ -64,6 +64,7 @@ def calm_wheel(widget: QWidget) -> None:
     widget.installEventFilter(_CalmWheel(widget))
     if isinstance(widget, QAbstractSpinBox):
         widget.lineEdit().setTextMargins(8, 0, 0, 0)  # a style sheet's padding doesn't reach the line inside
+        widget.setFixedHeight(30)  # as high as a combo box beside it
 
 
 class IntEditor(QSpinBox):

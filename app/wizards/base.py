@@ -153,8 +153,9 @@ class Notice(QFrame):
 class Facts(QWidget):
     """Name and value pairs, two or one beside another."""
 
-    def __init__(self, parent: QWidget | None = None, *, columns: int = 2):
+    def __init__(self, parent: QWidget | None = None, *, columns: int = 2, plain: bool = False):
         super().__init__(parent)
+        self._role = "" if plain else "value"
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(14)
@@ -170,7 +171,7 @@ class Facts(QWidget):
         for i, (name, value) in enumerate(pairs):
             row, at = divmod(i, self._columns)
             key = label(name, "caption", self, wrap=False)
-            text = label(value, "value", self, selectable=True)
+            text = label(value, self._role, self, selectable=True)
             text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             text.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
             self._grid.addWidget(key, row, 2 * at, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)

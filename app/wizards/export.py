@@ -102,7 +102,7 @@ class FolderPage(Page):
         place.setSpacing(5)
         place.addWidget(caption)
         place.addWidget(self.field)
-        self.files = Facts(self, columns=1)
+        self.files = Facts(self, columns=1, plain=True)
         self.body.addLayout(place)
         self.body.addWidget(self.replace)
         self.body.addWidget(label(self.tr("What will be written"), "section", self))
@@ -309,8 +309,10 @@ class ExportReport(QDialog):
         for check in self.report.get("checks") or ():
             value, limit, note = check.get("value"), check.get("limit"), str(check.get("note") or "")
             figure = fmt_number(value, 3) if value is not None else ""
-            if limit is not None and limit >= 1 and value is not None:
-                figure = self.tr("{value} of {limit}").format(value=figure, limit=fmt_number(limit, 3))
+            if limit == 1.0 and isinstance(limit, float) and value is not None:
+                figure = fmt_percent(value)
+            elif limit is not None and limit >= 1 and value is not None:
+                figure = self.tr("{value} of {limit}").format(value=round(value), limit=round(limit))
             elif limit is not None and value is not None:
                 figure = self.tr("{value}, {limit} allowed").format(value=figure, limit=fmt_number(limit, 1))
             what = note_text(str(check.get("check", "")))

@@ -220,7 +220,7 @@ class SourcePage(Page):
 
     def _typed(self, text: str) -> None:
         self.wizard.plan.source = text
-        self.wizard.plan.remote_code = False
+        self.wizard.what.withdraw_leave()
         self.wizard.source_changed()
         self._tell_kind()
         self.changed.emit()
@@ -393,6 +393,12 @@ class WhatPage(Page):
 
     def entered(self) -> None:
         self.wizard.inspect_now()
+
+    def withdraw_leave(self) -> None:
+        """Another model is to be opened: leave to run code was given for the one before."""
+        self.wizard.plan.remote_code = False
+        with QSignalBlocker(self.remote):
+            self.remote.setChecked(False)
 
     def tell_waiting(self) -> None:
         if self.wizard.board.catalogue is None:

@@ -22,7 +22,14 @@ RTN = MethodInfo(
     family="quantization",
     summary="Seconds, needs no data. 8 bits: half the size, hardly a loss. 4 bits: a quarter, and it shows.",
     knobs=(
-        Knob(name="bits", kind="choice", title="Bits per weight", help="How many bits a weight takes.", default=8, choices=((8, "8"), (4, "4"))),
+        Knob(
+            name="bits",
+            kind="choice",
+            title="Bits per weight",
+            help="How many bits a weight takes.",
+            default=8,
+            choices=((8, "8"), (4, "4")),
+        ),
         Knob(
             name="granularity",
             kind="choice",
@@ -146,7 +153,9 @@ def info(name: str = "shakespeare-7m", **changes: Any) -> SourceInfo:
     )
 
 
-def variant(id: str, name: str = "", *, parent: str | None = None, kind: str = "original", size: int = 14_900_000, **changes: Any) -> Variant:
+def variant(
+    id: str, name: str = "", *, parent: str | None = None, kind: str = "original", size: int = 14_900_000, **changes: Any
+) -> Variant:
     own = info(name or id, **{k: changes.pop(k) for k in list(changes) if k in SourceInfo.model_fields})
     recipe = Recipe(source=Source(name="shakespeare-7m", fingerprint="f" * 64))
     if parent:

@@ -1,0 +1,252 @@
+"""The wizard that makes a variant, with a board that stands in for workers."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app.wizards.compress import CompressWizard
+from core import events
+from core.recipe import Recipe
+from tests.app.wizards import stand_ins as S
+
+
+@pytest.fixture
+def wizard(qtbot, library, board):
+    def make(family="quantization", variant="seven", board=board):
+        made = CompressWizard(library, board, family, variant)
+        made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        qtbot.addWidget(made)
+        made.show()
+        return made
+
+    return make
+
+
+def estimated(qtbot, wizard):
+    qtbot.waitUntil(lambda: "→" in wizard.method.estimate.figure.text(), timeout=3000)
+
+
+def test_from_source_to_job(qtbot, wizard, board):
+    w = wizard(variant="")
+    assert w.flow.page == "source"
+    assert w.source.list.selected_ids() == ["seven"]
+    w.next_button.click()
+    assert list(w.method.cards.cards) == ["rtn", "gptq", "awq"]
+    assert w.method.cards.current() == "rtn"
+    w.method.form.set_values({"bits": 4})
+    estimated(qtbot, w)
+    assert w.method.estimate.figure.text() == "14.9 MB  →  5.20 MB"
+    w.next_button.click()
+    assert w.flow.page == "review"
+    with qtbot.waitSignal(w.submitted) as told:
+        w.finish_button.click()
+    assert told.args == ["job-1"]
+    spec, title, device = board.submitted[0]
+    assert (spec.kind, spec.variant, spec.steps[0].method, spec.steps[0].params["bits"], device) == ("apply", "seven", "rtn", 4, "cpu")
+    assert "Shakespeare 7M" in title
+    assert not w.isVisible()
+
+
+def test_a_named_variant_skips_the_first_page_but_it_can_be_gone_back_to(wizard):
+    w = wizard(variant="one")
+    assert w.flow.page == "method"
+    w.back_button.click()
+    assert w.source.list.selected_ids() == ["one"]
+
+
+def test_a_variant_that_cannot_be_used_is_not_preselected(wizard):
+    w = wizard(variant="eight")
+    assert w.plan.variant == "seven"
+    item = next(w.source.list.item(i) for i in range(w.source.list.count()) if w.source.list.item(i).text() == "rtn 8-bit")
+    assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
+    assert "quantized already" in item.toolTip()
+
+
+def test_methods_appear_when_the_worker_is_ready(qtbot, wizard):
+    cold = S.Board(None)
+    cold.reply = S.estimate
+    w = wizard(board=cold)
+    assert "still starting" in w.method.wait.text()
+    assert not w.next_button.isEnabled()
+    cold.learn(S.catalogue(S.GPU, S.CPU))
+    assert w.method.cards.current() == "rtn"
+    assert w.method.wait.text() == ""
+    assert w.next_button.isEnabled()
+    w.next()
+    assert w.plan.device == "cuda:0"
+
+
+def test_a_method_that_failed_to_load_is_shown_with_its_reason(wizard):
+    card = wizard().method.cards.cards["awq"]
+    assert not card.isEnabled()
+    assert "No module named" in card.reason
+
+
+def test_another_method_has_another_form_and_a_page_for_its_text(wizard):
+    w = wizard()
+    assert w.plan.pages() == ("source", "method", "review")
+    w.method.cards.cards["gptq"].click()
+    assert [k.name for k in w.method.form.knobs] == ["bits", "damping"]
+    w.next_button.click()
+    assert w.flow.page == "data"
+    w.data.text.own.setChecked(True)
+    assert not w.next_button.isEnabled()
+    assert w.reason.text() == "Choose a text file."
+
+
+def test_own_text_goes_into_the_recipe(qtbot, wizard, board, tmp_path):
+    text = tmp_path / "own.txt"
+    text.write_text("words")
+    w = wizard("distillation")
+    w.next()
+    w.data.text.own.setChecked(True)
+    w.data.text.file.set_path(str(text))
+    w.next()
+    w.finish()
+    assert board.submitted[0][0].steps[0].text.path == str(text)
+
+
+def test_several_are_queued_one_after_another(qtbot, wizard, board):
+    w = wizard()
+    jobs = []
+    w.submitted.connect(jobs.append)
+    w.next()
+    w.another.click()
+    assert w.isVisible()
+    assert w.flow.page == "method"
+    assert "rtn 8-bit" in w.reason.text()
+    w.method.form.set_values({"bits": 4})
+    w.next()
+    assert w.review.name.text().startswith("rtn 4-bit")
+    w.finish_button.click()
+    assert jobs == ["job-1", "job-2"]
+    assert [s.steps[0].params["bits"] for s, _, _ in board.submitted] == [8, 4]
+    assert w.another.isVisibleTo(w) or not w.isVisible()
+
+
+def test_the_worker_names_what_would_come_out(qtbot, wizard, board):
+    board.reply = lambda spec: (S.estimate(spec) or {}) | {"name": "rtn eight"}
+    w = wizard()
+    w.next()
+    qtbot.waitUntil(lambda: w.review.name.text() == "rtn eight", timeout=3000)
+    w.review.name.setText("")
+    qtbot.keyClicks(w.review.name, "mine")
+    w.estimate_soon()
+    qtbot.wait(400)
+    assert w.review.name.text() == "mine"
+
+
+def test_a_name_is_needed(qtbot, wizard):
+    w = wizard()
+    w.next()
+    w.review.name.selectAll()
+    qtbot.keyClick(w.review.name, Qt.Key.Key_Backspace)
+    assert not w.finish_button.isEnabled()
+    assert w.reason.text() == "Give it a name."
+    assert not w.another.isEnabled()
+
+
+def test_the_recipe_can_be_copied_and_read_again(wizard):
+    w = wizard(variant="cut")
+    w.next()
+    w.review.copy.click()
+    copied = Recipe.from_yaml(QGuiApplication.clipboard().text())
+    assert [s.method for s in copied.steps] == ["magnitude", "rtn"]
+    assert copied == w.plan.recipe()
+    assert w.review.copy.text() == "Copied"
+
+
+def test_settings_that_the_worker_refuses_cannot_be_started(qtbot, wizard, board):
+    board.reply = lambda spec: events.Failed("x", "input", "{knob} is too wide.", "Change it.", "", {"knob": "Group"})
+    w = wizard()
+    w.next()
+    qtbot.waitUntil(lambda: not w.finish_button.isEnabled(), timeout=3000)
+    assert w.reason.text() == "Group is too wide."
+    assert w.review.estimate.rest.text() == "Group is too wide. Change it."
+
+
+def test_an_estimate_that_fails_otherwise_holds_up_nothing(qtbot, wizard, board):
+    board.reply = lambda spec: events.Failed("x", "internal", "Something went wrong.", "")
+    w = wizard()
+    w.next()
+    qtbot.waitUntil(lambda: w.review.estimate.figure.text() == "unknown", timeout=3000)
+    assert w.finish_button.isEnabled()
+
+
+def test_only_the_last_question_counts(qtbot, wizard, board):
+    board.reply = None
+    w = wizard()
+    qtbot.waitUntil(lambda: len(board.asked) == 1, timeout=3000)
+    first = board.last_asked()
+    w.method.form.set_values({"bits": 4})
+    assert first in board.forgotten
+    qtbot.waitUntil(lambda: len(board.asked) == 1, timeout=3000)
+    assert board.asked[board.last_asked()][0].step.params["bits"] == 4
+
+
+def test_too_little_memory_is_warned_of(qtbot, wizard, board):
+    board.reply = lambda spec: {"bytes_on_disk": 1, "effective_bits": 1.0, "memory": 12 * S.GB, "seconds": None, "notes": []}
+    w = wizard()
+    w.next()
+    qtbot.waitUntil(lambda: "may not fit" in w.review.notice.text(), timeout=3000)
+    assert w.finish_button.isEnabled()
+
+
+def test_a_wrong_knob_holds_up_next(wizard):
+    w = wizard("pruning")
+    w.method.form.editor("sparsity").box.setValue(1.0)
+    assert not w.next_button.isEnabled()
+    assert "less than 1" in w.reason.text()
+    assert w.method.estimate.isHidden()
+
+
+def test_last_settings_come_back(qtbot, wizard, board):
+    w = wizard()
+    w.method.form.set_values({"bits": 4})
+    w.next()
+    w.review.seed.setValue(11)
+    w.review.measure.setChecked(False)
+    w.finish()
+    again = wizard()
+    assert again.method.form.values()["bits"] == 4
+    assert again.review.seed.value() == 11
+    assert not again.review.measure.isChecked()
+
+
+def test_a_student_is_chosen_among_variants_with_the_same_tokens(wizard, board):
+    w = wizard("distillation")
+    w.method.form.set_values({"student": "one"})
+    assert "layers" not in w.method.form.values()
+    w.next()
+    w.next()
+    w.finish()
+    assert board.submitted[0][0].steps[0].params["student"] == "one"
+
+
+def test_a_change_of_source_makes_the_form_anew_and_keeps_its_settings(wizard):
+    w = wizard("distillation")
+    w.method.form.set_values({"steps": 77})
+    w.back()
+    w.source.list.item(3).setSelected(True)
+    w.next()
+    assert w.plan.variant == "one"
+    assert w.method.form.values()["steps"] == 77
+    assert w.method.form.variant_problem(w.plan.variants["one"]) == "It's the model itself."
+
+
+def test_no_model_yet(qtbot, tmp_path, board):
+    empty = S.make_library(tmp_path / "empty", ())
+    w = CompressWizard(empty, board, "pruning")
+    w.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(w)
+    assert not w.next_button.isEnabled()
+    assert w.reason.text() == "There is no model in this workspace yet."
+
+
+def test_it_deletes_itself(qtbot, library, board):
+    w = CompressWizard(library, board, "quantization", "seven")
+    with qtbot.waitSignal(w.destroyed, timeout=3000):
+        w.open()
+        w.reject()
+    board.learn(S.catalogue())  # nothing listens any more
+    library.changed.emit()
