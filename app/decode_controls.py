@@ -33,7 +33,7 @@ from core.pairing import draft_problem
 from core.records import GenerateSpec, Variant
 
 PLAIN, NGRAM = "", "\x00ngram"  # ids of the two entries that are no variant
-COMPACT = 900  # width below which things get tighter
+COMPACT, NARROWEST = 900, 650  # widths below which things get tighter, and can't get tighter
 ID = Qt.ItemDataRole.UserRole
 WHY = Qt.ItemDataRole.UserRole + 1  # why an entry can't be chosen; '' where it can
 NAME = Qt.ItemDataRole.UserRole + 2
@@ -277,6 +277,9 @@ class Controls(QFrame):
             button.setFixedWidth(34 if compact else 84)
             button.setStyleSheet("padding: 0;")
         self.run_button.setFixedWidth(76 if compact else 92)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(NARROWEST, super().minimumSizeHint().height())  # width of the tight form, which the loose one turns into on the way
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
