@@ -7,6 +7,7 @@ Greedy decoding of single tokens with the model's own cache; no batching, no com
 
 from __future__ import annotations
 
+import inspect
 import statistics
 import sys
 import time
@@ -108,12 +109,13 @@ def rate(kind: str, tokens: int, seconds: list[float], conditions: dict[str, Any
 
 def _decode(model: Any, out: Any, tokens: int, device: torch.device, run: Run) -> float:
     """Seconds for `tokens` greedy steps after the prompt whose output is `out`."""
-    step, cache = out.logits[:, -1:].argmax(-1), out.past_key_values  # (1, 1)
+    cache = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"  # renamed in transformers 5.24
+    step, held = out.logits[:, -1:].argmax(-1), getattr(out, cache)  # (1, 1)
     begun = _clock(device)
     for _ in range(tokens):
         run.check_cancelled()
-        out = model(input_ids=step, past_key_values=cache, use_cache=True)
-        step, cache = out.logits[:, -1:].argmax(-1), out.past_key_values
+        out = model(input_ids=step, use_cache=True, **{cache: held})
+        step, held = out.logits[:, -1:].argmax(-1), getattr(out, cache)
     return _clock(device) - begun
 
 

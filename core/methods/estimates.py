@@ -80,7 +80,7 @@ def rows_at_once(batch: int, context: int, vocabulary: int, most: int = 1 << 25)
 
 
 def effective_bits(bytes_on_disk: int, ledger: Ledger) -> float | None:
-    """Bits a parameter of the original, if the files shrink or grow to that many bytes and only the weights change."""
+    """Bits a parameter of the original, where the files come to that many bytes and what isn't weights stays as it is."""
     other = ledger.bytes_on_disk - ledger.weight_bytes
     return 8 * (bytes_on_disk - other) / ledger.original_parameters if ledger.original_parameters else None
 

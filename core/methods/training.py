@@ -193,7 +193,7 @@ def train(
         fused=True,
     )
     rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
-    every = max(1, min(50, params.steps // 10))
+    every = min(max(5, params.steps // 10), 50)
     begun, step = time.monotonic(), 0
     stopped = False
     with deterministic(device):
@@ -260,7 +260,8 @@ def schedule(step: int, steps: int, warmup: float) -> float:
     rising = math.ceil(warmup * steps)
     if step <= rising:
         return step / rising
-    done = (step - rising) / max(1, steps - rising)
+    top = max(rising, 1)
+    done = (step - top) / max(1, steps - top)
     return FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * done))
 
 

@@ -20,7 +20,6 @@ from torch import Tensor, nn
 
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
-from core.methods.common import round_weights, stored_dtype
 from core.models.blocks import blocks
 from core.models.packed import PackedLinear
 from core.params import Params, knob
@@ -108,10 +107,10 @@ def label_distil(params: DistilParams) -> str:
     packed_parent=True,
 )
 def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
-    """Returns the trained student; the teacher `model` is left as it was. The weights end rounded to the stored dtype."""
+    """Returns the trained student, in float32; the teacher `model` is left as it was."""
     model.requires_grad_(False)
     notes: list[str] = []
-    longest, dtype = given.info.context, stored_dtype(given.info)
+    longest = given.info.context
     if params.student is None:
         if any(isinstance(m, PackedLinear) for m in model.modules()):
             raise UserError(
@@ -130,7 +129,6 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
         student = loaded.model
         notes.append(f"Student: began with the weights of {loaded.folder.name}; the teacher is the parent, {given.info.name}.")
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
-        dtype = stored_dtype(loaded.info)
     learn, aside = training.read(given.text, given.tokenizer, params.context, run, longest)
     vocabulary = max(model.config.get_text_config().vocab_size, student.config.get_text_config().vocab_size)
 
@@ -167,7 +165,6 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     generator = torch.Generator().manual_seed(given.seed)
     feed = training.windows_of(learn, params.context, params.batch, generator)
     trained = training.train(student, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary)
-    round_weights(student, dtype)
     notes.append(trained.sentence())
     before, after = trained.start["agreement"], trained.best["agreement"]
     notes.append(f"It chooses the teacher's token {100 * after:.1f} % of the time ({100 * before:.1f} % before).")

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from core.methods import Given, Outcome, estimates, method, training
-from core.methods.common import round_weights, stored_dtype
 from core.models.blocks import linears
 from core.params import knob
 from core.records import Ledger, SourceInfo
@@ -64,7 +63,7 @@ def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, 
     label=lambda params: f"finetune {params.steps} steps",
 )
 def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outcome:
-    """Trains `model` in place. Its weights end rounded to the dtype that they're stored in."""
+    """Trains `model` in place, in float32; saving rounds it to the dtype that it's stored in."""
     learn, aside = training.read(given.text, given.tokenizer, params.context, run, given.info.context)
     vocabulary = model.config.get_text_config().vocab_size
     held_out = training.kept_aside(aside, params.context, estimates.rows_at_once(params.batch, params.context, vocabulary), given.device)
@@ -88,8 +87,6 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
     generator = torch.Generator().manual_seed(given.seed)
     feed = training.windows_of(learn, params.context, params.batch, generator)
     trained = training.train(model, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary, hold=hold)
-    if trained.best_step:
-        round_weights(model, stored_dtype(given.info))
     notes = [trained.sentence()]
     if trained.held:
         notes.append(f"{trained.held:,} zeros held ({100 * trained.held / weights:.1f} % of the linear layers' weights).")

@@ -87,9 +87,15 @@ def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: st
         if size != params.group_size:
             notes.append(f"Group size {size} instead of {params.group_size}, which doesn't divide the widths.")
     scales = groups * (estimates.stored_bytes(info) + (0 if params.symmetric else params.bits / 8))
-    headers = estimates.linear_count(info) * (320 if params.bits < 8 else 90) + 900  # names and offsets in the file, configuration
-    change = weights * (params.bits / 8 - estimates.stored_bytes(info)) + scales + headers
-    return out | {"bytes_on_disk": int(ledger.bytes_on_disk + change), "notes": notes}
+    layers = estimates.linear_count(info)
+    shapes = 16 * layers if params.bits < 8 else 0
+    change = weights * (params.bits / 8 - estimates.stored_bytes(info)) + scales + shapes
+    headers = layers * (300 if params.bits < 8 else 110) + 900  # the added tensors' names and offsets; the configuration's entry
+    return out | {
+        "bytes_on_disk": int(ledger.bytes_on_disk + change + headers),
+        "effective_bits": 8 * (ledger.weight_bytes + change) / max(1, ledger.original_parameters),
+        "notes": notes,
+    }
 
 
 @method(

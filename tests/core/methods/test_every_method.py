@@ -1,0 +1,94 @@
+"""Every registered method on a pico model: apply, save, reload in a fresh process, same logits; and sizes that don't lie."""
+
+import pytest
+
+from core import methods
+from core.models import inspect, load, save, size
+from core.models.verify import Verifier
+from core.run import Run
+from tests.conftest import make_pico
+from tests.core.methods.conftest import apply
+
+SHORT = dict(steps=3, batch=2, context=16)
+SETTINGS = {  # beside each method's defaults, on a pico model
+    "magnitude": [{}, {"pattern": "2:4"}, {"scope": "global", "sparsity": 0.3}],
+    "rtn": [
+        {},
+        {"bits": 4},
+        {"bits": 4, "symmetric": False, "group_size": 16},
+        {"bits": 8, "symmetric": False},
+        *({"bits": b} for b in (6, 5, 3, 2)),
+    ],
+    "distil": [SHORT],
+    "finetune": [SHORT],
+}
+
+
+@pytest.fixture(scope="module")
+def verifier():
+    with Verifier() as v:
+        yield v
+
+
+@pytest.fixture(scope="module")
+def pico_bf16(tmp_path_factory):
+    return make_pico(tmp_path_factory.mktemp("pico") / "pico-bf16", dtype="bfloat16")
+
+
+def cases():
+    methods.discover()
+    for name in sorted(methods._methods):
+        for values in SETTINGS.get(name, [{}]):
+            yield pytest.param(name, values, id=f"{name}-" + "-".join(f"{k}={v}" for k, v in values.items()))
+
+
+# the plain process lives as long as this module, so that every case needn't wait for its imports
+@pytest.mark.parametrize("source", ["pico_llama", "pico_bf16"])
+@pytest.mark.parametrize(("name", "values"), cases())
+def test_what_is_made_reloads_as_it_was(request, verifier, tmp_path, name, values, source):
+    folder = request.getfixturevalue(source)
+    loaded = load.load(folder)
+    model = apply(name, loaded, **values).model
+    made = tmp_path / "made"
+    made.mkdir()
+    save.save(model, made, folder, run=Run())
+    assert verifier.check(made, model, Run()) <= 1e-4
+    before, after = size.ledger(folder), size.ledger(made)
+    family = methods.get(name).info.family
+    if family in ("quantization", "distillation"):
+        assert after.weight_bytes < before.weight_bytes
+    else:
+        assert after.weight_bytes == before.weight_bytes  # zeros are no savings
+    if name == "magnitude":
+        assert after.nonzero < before.nonzero
+    if name == "rtn":
+        assert inspect.inspect(made).quantization
+
+
+@pytest.mark.parametrize(("name", "values"), [("magnitude", {}), ("rtn", {}), ("rtn", {"bits": 4})])
+def test_an_encoder_reloads_as_it_was(verifier, tmp_path, pico_bert, name, values):
+    loaded = load.load(pico_bert)
+    model = apply(name, loaded, **values).model
+    save.save(model, tmp_path, pico_bert, run=Run())
+    assert verifier.check(tmp_path, model, Run()) <= 1e-4
+
+
+@pytest.mark.parametrize(("name", "values"), [("magnitude", {"pattern": "2:4"}), ("distil", SHORT), ("finetune", SHORT)])
+def test_transposed_layers_reload_as_they_were(verifier, tmp_path, pico_gpt2, name, values):
+    loaded = load.load(pico_gpt2)
+    model = apply(name, loaded, **values).model
+    save.save(model, tmp_path, pico_gpt2, run=Run())
+    assert verifier.check(tmp_path, model, Run()) <= 1e-4
+
+
+def test_a_chain_of_methods_reloads_as_it_was(verifier, tmp_path, pico_llama):
+    folder = pico_llama
+    for step, (name, values) in enumerate([("magnitude", {}), ("finetune", SHORT), ("rtn", {"bits": 4})]):
+        loaded = load.load(folder)
+        model = apply(name, loaded, **values).model
+        made = tmp_path / str(step)
+        made.mkdir()
+        save.save(model, made, folder, run=Run())
+        assert verifier.check(made, model, Run()) <= 1e-4
+        folder = made
+    assert size.ledger(folder).nonzero < size.ledger(pico_llama).nonzero  # pruned zeros are zeros still, in 4 bits
