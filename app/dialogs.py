@@ -87,7 +87,8 @@ class ShortcutsDialog(QDialog):
             grid.addWidget(label(group, "section"), at, 0, 1, 2)
             at += 1
             for keys, what in entries:
-                shown = label(QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText) or keys, "value")
+                native = QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+                shown = label(keys if " " in keys else native, "value")
                 shown.setFont(numbers(12))
                 grid.addWidget(shown, at, 0)
                 grid.addWidget(label(what, "caption"), at, 1)
@@ -111,7 +112,7 @@ class AboutDialog(QDialog):
     def __init__(self, libraries: dict[str, str], parent: QWidget | None = None):
         super().__init__(parent)
         self.setWindowTitle(self.tr("About Spokeshave"))
-        self.setMinimumWidth(400)
+        self.setFixedWidth(420)
         box = QVBoxLayout(self)
         box.setContentsMargins(24, 22, 24, 18)
         box.setSpacing(8)
@@ -142,3 +143,4 @@ class AboutDialog(QDialog):
         row.addStretch(1)
         row.addWidget(button(self.tr("Close"), self.accept, name="close", primary=True))
         box.addLayout(row)
+        self.setFixedHeight(box.totalHeightForWidth(420))

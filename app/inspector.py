@@ -46,19 +46,25 @@ class Inspector(QFrame):
         self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.export = button(self.tr("Export…"), lambda: self._want("export"), name="export", primary=True)
         self.draft = button(self.tr("Use as draft"), lambda: self._want("draft"), name="use_as_draft")
-        self.evaluate = button(self.tr("Evaluate"), lambda: self._want("evaluate"), name="evaluate")
+        self.evaluate = button("", lambda: self._want("evaluate"), name="evaluate")
+        self.evaluate.setIcon(icon("evaluate"))
+        self.evaluate.setToolTip(self.tr("Evaluate: measure it again, or on another text"))
+        self.evaluate.setAccessibleName(self.tr("Evaluate"))
+        self.evaluate.setFixedWidth(34)
         page = QWidget()
         box = QVBoxLayout(page)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addWidget(self.scroll, 1)
         row = QHBoxLayout()
-        row.setContentsMargins(14, 8, 14, 12)
+        row.setContentsMargins(12, 8, 12, 12)
         row.setSpacing(6)
-        for b, stretch in ((self.export, 4), (self.draft, 5), (self.evaluate, 4)):
+        for b in (self.export, self.draft, self.evaluate):
             b.setStyleSheet("padding: 0 6px;")
+        for b, stretch in ((self.export, 5), (self.draft, 6)):
             b.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             row.addWidget(b, stretch)
+        row.addWidget(self.evaluate)
         box.addLayout(row)
         self.empty = EmptyState(
             "info", self.tr("Nothing selected"), self.tr("Choose a variant in the tree or a point in the plot to see what it's made of.")
@@ -179,25 +185,25 @@ class Inspector(QFrame):
             change = f"{text.TIMES}{speed.value / speed_root.value:.2f}"
         share = speed.value / fastest if speed and fastest else None
         tip = conditions_text(speed) if speed else ""
-        out.append((self.tr("Decode speed"), measure("decode").show(speed.value if speed else None), change, share, tip))
+        out.append((self.tr("Decode"), measure("decode").show(speed.value if speed else None), change, share, tip))
 
         kept, of = v.ledger.nonzero, root.ledger.parameters
         ratio = kept / of if of else None
         tip = self.tr("Weights that aren't zero, against all of the original's")
-        out.append((self.tr("Non-zero weights"), text.fmt_count(kept), "" if same else text.fmt_change(ratio), ratio, tip))
+        out.append((self.tr("Non-zero"), text.fmt_count(kept), "" if same else text.fmt_change(ratio), ratio, tip))
         return out
 
     def _figure(self, what: str, figure: str, change: str, share: float | None, tip: str) -> QVBoxLayout:
         column = QVBoxLayout()
         column.setSpacing(6)
         row = QHBoxLayout()
-        row.setSpacing(8)
+        row.setSpacing(6)
         name = ElidedLabel(what, "caption")
         value = label(figure, "value" if figure != text.unknown() else "muted")
         value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         by = label(change, "muted")
         by.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        by.setFixedWidth(58)
+        by.setFixedWidth(46)
         row.addWidget(name, 1)
         row.addWidget(value)
         row.addWidget(by)
@@ -227,11 +233,10 @@ class Inspector(QFrame):
         page = QWidget()
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
+        grid.setHorizontalSpacing(7)
         grid.setVerticalSpacing(4)
-        grid.setColumnStretch(0, 5)
-        grid.setColumnStretch(1, 4)
-        for column, words in enumerate(("", self.tr("stored as"), self.tr("weights"), self.tr("bytes"))):
+        grid.setColumnStretch(1, 1)
+        for column, words in enumerate(("", self.tr("as"), self.tr("weights"), self.tr("bytes"))):
             head = label(words, "muted")
             if column > 1:
                 head.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -240,7 +245,7 @@ class Inspector(QFrame):
             zeros = line.parameters - line.nonzero
             tip = self.tr("{n} of them not zero").format(n=text.fmt_count(line.nonzero)) if line.parameters and zeros else ""
             cells = (
-                ElidedLabel(_component(line.component), "caption"),
+                label(_component(line.component), "caption"),
                 ElidedLabel(_storage(line.storage), "muted"),
                 label(text.fmt_count(line.parameters) if line.parameters else text.DASH, "caption"),
                 label(text.fmt_bytes(line.bytes), "caption"),
@@ -256,9 +261,9 @@ class Inspector(QFrame):
         peak = self.library.latest(v.id, "peak")
         known = v.ledger
         sums = (
-            (self.tr("Effective bits a weight"), text.fmt_number(known.effective_bits, 3) if known.effective_bits else text.unknown()),
+            (self.tr("Bits a weight"), text.fmt_number(known.effective_bits, 3) if known.effective_bits else text.unknown()),
             (self.tr("Non-zero"), text.fmt_percent(known.nonzero / known.parameters) if known.parameters else text.unknown()),
-            (self.tr("Tied, stored once"), ", ".join(known.tied)),
+            (self.tr("Tied, stored once"), ", ".join(_last_part(t) for t in known.tied)),
             (self.tr("On disk"), text.fmt_bytes(known.bytes_on_disk)),
             (self.tr("Resident memory"), text.fmt_bytes(resident.value if resident else known.resident_bytes)),
             (self.tr("Peak memory"), text.fmt_bytes(peak.value if peak else known.peak_bytes)),
@@ -271,11 +276,13 @@ class Inspector(QFrame):
             if not figure:
                 continue
             at += 1
-            grid.addWidget(ElidedLabel(words, "caption"), at, 0, 1, 2)
-            value = ElidedLabel(figure, "muted" if figure == text.unknown() else "caption", Qt.TextElideMode.ElideLeft)
-            value.setAlignment(Qt.AlignmentFlag.AlignRight)
+            value = label(figure, "muted" if figure == text.unknown() else "caption")
             value.setFont(numbers(12))
-            grid.addWidget(value, at, 2, 1, 2)
+            row = QHBoxLayout()
+            row.setSpacing(7)
+            row.addWidget(ElidedLabel(words, "caption"), 1)
+            row.addWidget(value)
+            grid.addLayout(row, at, 0, 1, 4)
         return page
 
     def _latest(self, v: Variant, measured: list[Measurement]) -> list[Measurement]:
@@ -300,7 +307,7 @@ class _MeasureRow(QFrame):
         self.fold.setFixedSize(QSize(16, 18))
         row.addWidget(self.fold)
         row.addWidget(ElidedLabel(spec.title, "caption"), 1)
-        value = label(spec.show(m.value), "value")
+        value = label(spec.show(m.value, unit=spec.unit in ("%", "bytes", "tok/s")), "value")
         spread = label(half_width(m), "muted")
         value.setFont(numbers(12))
         row.addWidget(value)
@@ -384,9 +391,14 @@ def _component(name: str) -> str:
         "scales": tr("Inspector", "Scales"),
         "masks": tr("Inspector", "Masks"),
         "tokenizer": tr("Inspector", "Tokenizer"),
-        "configuration": tr("Inspector", "Configuration"),
+        "configuration": tr("Inspector", "Config"),
     }
     return known.get(name, name)
+
+
+def _last_part(tensor: str) -> str:
+    """'lm_head.weight' -> 'lm_head'."""
+    return tensor.removesuffix(".weight").rsplit(".", 1)[-1]
 
 
 def _storage(name: str) -> str:
@@ -396,4 +408,4 @@ def _storage(name: str) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, bool):
         return QCoreApplication.translate("Inspector", "yes") if value else QCoreApplication.translate("Inspector", "no")
-    return text.fmt_number(value) if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -42,7 +42,7 @@ from app.theme import icon, mono, restyle, theme
 from app.widgets import Bar, ElidedLabel, EmptyState, IconLabel, Segmented, label, panel, tool_button
 from core.events import Log, Metric
 
-ROW = 46
+ROW, HEAD = 46, 32
 REDRAW_MS = 90
 LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 RESTARTABLE = ("import", "apply", "evaluate", "speed", "export")
@@ -67,7 +67,7 @@ class JobPanel(QWidget):
         box.setContentsMargins(14, 8, 8, 8)
         box.setSpacing(4)
         head = QHBoxLayout()
-        head.addWidget(label(self.tr("Jobs"), "section"))
+        head.addWidget(_tall(label(self.tr("Jobs"), "section")))
         head.addStretch(1)
         self.count = label("", "caption")
         head.addWidget(self.count)
@@ -100,6 +100,7 @@ class JobPanel(QWidget):
         head = QHBoxLayout()
         head.setSpacing(8)
         self.title = ElidedLabel(self.tr("Log"), "section")
+        self.title.setFixedHeight(HEAD)
         head.addWidget(self.title, 1)
         self.tabs = Segmented((("log", self.tr("Log")), ("curves", self.tr("Curves"))))
         self.tabs.chosen.connect(lambda key: self.pages.setCurrentIndex(0 if key == "log" else 1))
@@ -170,12 +171,13 @@ class JobPanel(QWidget):
             row = self._rows.pop(gone)
             self._column.removeWidget(row)
             row.deleteLater()
+        fresh = ""
         for at, state in enumerate(states):
             row = self._rows.get(state.job.id)
             if row is None:
                 row = self._rows[state.job.id] = JobRow(state, self)
-                if not self._picked or self.current not in ids:
-                    self.show_job(state.job.id)
+                if not state.over and (not self._picked or self.current not in ids):
+                    fresh = state.job.id
             if self._column.indexOf(row) != at:
                 self._column.removeWidget(row)
                 self._column.insertWidget(at, row)
@@ -190,7 +192,10 @@ class JobPanel(QWidget):
         self.count.setText(" · ".join(parts))
         self.clear.setVisible(any(s.over for s in states))
         self._stack.setCurrentIndex(1 if states else 0)
-        if self.current not in ids:
+        shown = self.board.state(self.current)
+        if fresh and (shown is None or shown.over or not self._picked):
+            self.show_job(next((s.job.id for s in states if s.status == "running"), fresh))
+        elif self.current not in ids:
             self.show_job(ids[0] if ids else "")
 
     def show_job(self, job: str, *, picked: bool = False) -> None:
@@ -351,8 +356,8 @@ class JobRow(QFrame):
             "queued": ("queued", "text2"),
             "finished": ("check", "ok"),
             "failed": ("warning", "err"),
-            "cancelled": ("close", "muted"),
-            "cancelling": ("close", "warn"),
+            "cancelled": ("stop", "muted"),
+            "cancelling": ("stop", "warn"),
         }
         self.picture.set_icon(*pictures[status])
         self.line.setText(self._second_line(state, status))
@@ -380,7 +385,7 @@ class JobRow(QFrame):
             stage = text.core_text(state.stage) if state.stage else tr("Starting")
             parts = [stage]
             if state.total:
-                counted = f"{text.fmt_number(state.done, 6)} / {text.fmt_number(state.total, 6)}"
+                counted = f"{_amount(state.done)} / {_amount(state.total)}"
                 parts.append(counted if state.total > 1 else f"{100 * state.done:.0f} %")
             if state.note:
                 parts.append(state.note)
@@ -448,6 +453,16 @@ class JobRow(QFrame):
         self.update()
 
 
+def _tall(widget: QWidget) -> QWidget:
+    """As high as the other panel's heading, so that both stand on one line."""
+    widget.setFixedHeight(HEAD)
+    return widget
+
+
+def _amount(x: float) -> str:
+    return text.fmt_count(x) if float(x).is_integer() else text.fmt_number(x, 3)
+
+
 def log_line(entry: Log) -> str:
     return f"{time.strftime('%H:%M:%S', time.localtime(entry.time))}  {entry.level:<5}  {entry.text}"
 
@@ -466,6 +481,7 @@ class LogView(QPlainTextEdit):
         self.setAccessibleName(self.tr("Log"))
         self.setProperty("bare", True)
         self.setFont(mono(12))
+        self.setPlaceholderText(self.tr("Nothing logged yet"))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setMaximumBlockCount(5_000)
         self.document().setDocumentMargin(2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QIcon, QKeyEvent, QKeySequence, QPainter, QPen
+from PySide6.QtGui import QAction, QFontMetrics, QIcon, QKeyEvent, QKeySequence, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QToolButton,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -30,7 +31,7 @@ from app.theme import SEMIBOLD, icon, icon_pixmap, numbers, theme, ui_font
 from app.widgets import label
 from core.errors import UserError
 
-ROW = 30
+ROW, NARROW = 30, 280
 
 
 class LibraryView(QFrame):
@@ -55,6 +56,8 @@ class LibraryView(QFrame):
         self.search.setObjectName("filter")
         self.search.setPlaceholderText(self.tr("Filter variants"))
         self.search.setClearButtonEnabled(True)
+        for clear in self.search.findChildren(QToolButton):
+            clear.setIcon(icon("close", "muted"))
         self.search.addAction(icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self.model.set_filter)
         self.search.installEventFilter(self)
@@ -73,8 +76,8 @@ class LibraryView(QFrame):
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(SIZE, QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(SCORE, QHeaderView.ResizeMode.Fixed)
-        header.resizeSection(SIZE, 62)
-        header.resizeSection(SCORE, 66)
+        header.resizeSection(SIZE, 56)
+        header.resizeSection(SCORE, 60)
         header.setSectionsClickable(False)
         header.setHighlightSections(False)
         box.addWidget(self.tree, 1)
@@ -135,6 +138,10 @@ class LibraryView(QFrame):
     def _on_current(self, now: QModelIndex, before: QModelIndex) -> None:
         if not self._restoring and now.isValid() and not now.data(GhostRole):
             self.library.select(now.data(IdRole))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.tree.setColumnHidden(SIZE, self.width() < NARROW)  # names need the room; plot and inspector tell the size
 
     # -- keys and the menu
 

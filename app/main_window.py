@@ -51,6 +51,7 @@ BAR, GUTTER = 48, 8
 TREE, INSPECTOR, DOCK = 328, 288, 216
 NO_INSPECTOR_BELOW = 860  # logical pixels: narrower than this, the inspector makes room for the plot
 FAMILIES = {"prune": "pruning", "quantize": "quantization", "distil": "distillation", "finetune": "recovery"}
+ALT = {"open": "O", "prune": "P", "quantize": "Q", "distil": "D", "finetune": "F", "evaluate": "E", "export": "X"}
 FAMILY_OF = {family: action for action, family in FAMILIES.items()}
 
 
@@ -169,13 +170,13 @@ class MainWindow(QMainWindow):
         row.addSpacing(10)
         self.actions_: dict[str, QToolButton] = {}
         for key, picture, words, tip in (
-            ("open", "import", self.tr("&Open"), self.tr("Open a model: a folder, a GGUF file, or a Hub id")),
-            ("prune", "prune", self.tr("&Prune"), self.tr("Take out weights that matter least")),
-            ("quantize", "quantize", self.tr("&Quantize"), self.tr("Store weights in fewer bits")),
-            ("distil", "distil", self.tr("&Distil"), self.tr("Teach a smaller model what this one says")),
-            ("finetune", "finetune", self.tr("&Fine-tune"), self.tr("Train on, to recover what a cut cost")),
-            ("evaluate", "evaluate", self.tr("&Evaluate"), self.tr("Measure a variant again, or on another text")),
-            ("export", "export", self.tr("E&xport"), self.tr("Export to ONNX, with a check of the result")),
+            ("open", "import", self.tr("Open"), self.tr("Open a model: a folder, a GGUF file, or a Hub id")),
+            ("prune", "prune", self.tr("Prune"), self.tr("Take out weights that matter least")),
+            ("quantize", "quantize", self.tr("Quantize"), self.tr("Store weights in fewer bits")),
+            ("distil", "distil", self.tr("Distil"), self.tr("Teach a smaller model what this one says")),
+            ("finetune", "finetune", self.tr("Fine-tune"), self.tr("Train on, to recover what a cut cost")),
+            ("evaluate", "evaluate", self.tr("Evaluate"), self.tr("Measure a variant again, or on another text")),
+            ("export", "export", self.tr("Export"), self.tr("Export to ONNX, with a check of the result")),
         ):
             action = QToolButton()
             action.setProperty("bar", True)
@@ -184,7 +185,8 @@ class MainWindow(QMainWindow):
             action.setIcon(icon(picture, "text"))
             action.setIconSize(QSize(16, 16))
             action.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            action.setAccessibleName(words.replace("&", ""))
+            action.setAccessibleName(words)
+            action.setShortcut(QKeySequence(f"Alt+{ALT[key]}"))  # without a mnemonic's underline in the bar
             action.setToolTip(self._tip(tip, key))
             action.setProperty("tip", self._tip(tip, key))
             action.clicked.connect(lambda _=False, key=key: self.do(key, self.library.selection))
@@ -193,7 +195,7 @@ class MainWindow(QMainWindow):
         row.addStretch(3)
         self.switch = Segmented((("tradeoff", self.tr("Trade-off")), ("decode", self.tr("Decode lab"))))
         self.switch.chosen.connect(self.show_page)
-        row.addWidget(self.switch)
+        row.addWidget(self.switch, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(2)
         self.language_button = tool_button("language", self.tr("Language"))
         self.language_button.setObjectName("language")
@@ -335,12 +337,12 @@ class MainWindow(QMainWindow):
         self.workspace_name.setVisible(taken + self.name.sizeHint().width() + 90 < wide)
 
     def _worded(self, action: QToolButton) -> int:
-        return action.fontMetrics().horizontalAdvance(action.text().replace("&", "")) + 16 + 4 + 22
+        return action.fontMetrics().horizontalAdvance(action.text()) + 16 + 4 + 22
 
     def _default_sizes(self) -> None:
         wide, high = self.width() - 2 * GUTTER, self.height() - BAR - 26 - 2 * GUTTER
         share = min(1.0, wide / 1300)  # narrower windows give the plot what they can
-        tree, inspector = max(int(TREE * share), 200), max(int(INSPECTOR * share), 236)
+        tree, inspector = max(int(TREE * share), 200), max(int(INSPECTOR * share), 256)
         if self.page != "tradeoff" or not self.library.variants() or self.width() < NO_INSPECTOR_BELOW:
             self.across.setSizes([tree, wide - tree - GUTTER, 0])
         else:

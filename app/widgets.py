@@ -179,6 +179,7 @@ class Segmented(QFrame):
     def __init__(self, parts: Sequence[tuple[str, str]]):
         super().__init__()
         self.setProperty("segments", True)
+        self.setFixedHeight(34)
         row = QHBoxLayout(self)
         row.setContentsMargins(3, 3, 3, 3)
         row.setSpacing(2)

@@ -39,11 +39,15 @@ class Chart(QWidget):
         labels = [words for _, words in self.y_ticks(*self.y_range, self._most_y())]
         widest = max([metrics.horizontalAdvance(words) for words in labels], default=20.0)
         left = widest + 14 + (22 if self.y_title else 4)
-        bottom = 26 + (20 if self.x_title else 0)
+        bottom = 26 + (20 if self._titled() else 0)
         return QRectF(left, 10, max(self.width() - left - 14, 20), max(self.height() - 10 - bottom, 20))
 
     def _most_y(self) -> int:
-        return max(2, min(8, int(self.height() / 56)))
+        return max(3, min(8, int(self.height() / 56)))
+
+    def _titled(self) -> bool:
+        """A low plot gives the title's line to the data."""
+        return bool(self.x_title) and self.height() >= 150
 
     def _most_x(self, width: float) -> int:
         return max(2, min(10, int(width / 64)))
@@ -96,7 +100,7 @@ class Chart(QWidget):
             at = self.to_screen(0, y, area).y()
             painter.drawText(QRectF(0, at - 8, area.left() - 9, 16), int(right), words)
         painter.setFont(ui_font(12))
-        if self.x_title:
+        if self._titled():
             painter.drawText(QRectF(area.left(), area.bottom() + 26, area.width(), 18), int(Qt.AlignmentFlag.AlignCenter), self.x_title)
         if self.y_title:
             painter.translate(9, area.center().y())

@@ -277,16 +277,17 @@ def thinned(points: Sequence[Point], columns: int) -> list[Point]:
     return out
 
 
-def smoothed(points: Sequence[Point], share: float = 0.04) -> list[Point]:
-    """An exponential moving average with bias correction, over about `share` of the points."""
-    keep = 1 - 1 / max(2.0, share * len(points))
-    total = weight = 0.0
+def smoothed(points: Sequence[Point], share: float = 0.03) -> list[Point]:
+    """A moving average centred on each point, over about `share` of the points, narrower at both ends: it doesn't lag."""
+    known = [(x, y) for x, y in points if math.isfinite(y)]
+    sums = [0.0]
+    for _, y in known:
+        sums.append(sums[-1] + y)
+    half = max(1, round(share * len(known) / 2))
     out = []
-    for x, y in points:
-        if not math.isfinite(y):
-            continue
-        total, weight = keep * total + (1 - keep) * y, keep * weight + (1 - keep)
-        out.append((x, total / weight))
+    for i, (x, _) in enumerate(known):
+        reach = min(half, i, len(known) - 1 - i)
+        out.append((x, (sums[i + reach + 1] - sums[i - reach]) / (2 * reach + 1)))
     return out
 
 

@@ -60,13 +60,17 @@ class Dot:
 
 @dataclass
 class Ghost:
-    """A variant being made: x is an estimate where there is one, y its parent's, since its own isn't measured yet."""
+    """A variant being made: x is an estimate where there is one, y its parent's, since its own isn't measured yet.
+
+    from_x: the parent's x. Where nothing is estimated, the ghost stands aside of its parent, and the card says why.
+    """
 
     job: str
     title: str
     x: float
     y: float
     estimated: bool
+    from_x: float = 0.0
 
 
 class TradeoffView(QFrame):
@@ -121,8 +125,11 @@ class TradeoffView(QFrame):
         for w in (self.y_choice, self._against, self.x_choice):
             self._head.addWidget(w)
         self._head.addStretch(1)
-        self._head.addWidget(self.budget)
         self._head.addWidget(self._reset)
+        below = QHBoxLayout()
+        below.setSpacing(6)
+        below.addWidget(self.legend, 1)
+        below.addWidget(self.budget)
         self.note = QLabel()
         self.note.setProperty("role", "muted")
         self.note.setWordWrap(True)
@@ -133,7 +140,7 @@ class TradeoffView(QFrame):
         box.setContentsMargins(14, 10, 10, 8)
         box.setSpacing(4)
         box.addLayout(self._head)
-        box.addWidget(self.legend)
+        box.addLayout(below)
         box.addWidget(self.plot, 1)
         box.addWidget(self.note)
 
@@ -210,7 +217,7 @@ class TradeoffView(QFrame):
                 )
             )
         elif importing:
-            state = importing[-1]
+            state = next((s for s in importing if s.status == "running"), importing[0])
             self.opening.title.setText(state.job.title)
             stage = text.core_text(state.stage) if state.stage else self.tr("Waiting for its turn")
             share = f" {100 * state.done / state.total:.0f} %" if state.total else ""
@@ -221,7 +228,9 @@ class TradeoffView(QFrame):
 
     def _say_whats_missing(self, variants: list[Variant]) -> None:
         shown = {d.variant.id for d in self.plot.dots}
-        missing = [v.name for v in variants if v.id not in shown]
+        # an original isn't compared with itself, so nothing is missing there
+        of_itself = self.y_choice.currentData() in ("kl", "agreement", "cosine")
+        missing = [v.name for v in variants if v.id not in shown and not (of_itself and v.parent is None)]
         lines = []
         if missing and shown:
             what = measure(self.y_choice.currentData()).title
@@ -275,8 +284,8 @@ class Legend(QWidget):
         painter.setFont(ui_font(12))
         metrics = QFontMetricsF(ui_font(12))
         entries = self._entries()
-        worded = sum(metrics.horizontalAdvance(words) + 38 for _, words in entries) < self.width() - 60
-        x, middle = (60.0 if worded else 8.0), self.height() / 2
+        worded = sum(metrics.horizontalAdvance(words) + 38 for _, words in entries) - 16 < self.width()
+        x, middle = 4.0, self.height() / 2
         for key, words in entries:
             center = QPointF(x + 7, middle)
             if key == "front":
@@ -459,7 +468,7 @@ class TradeoffPlot(Chart):
             x, known = parent.x, False
             if self.x_kind == "disk" and estimate and estimate.get("bytes_on_disk"):
                 x, known = math.log2(estimate["bytes_on_disk"] / 1e6), True
-            ghosts.append(Ghost(state.job.id, state.job.title, x, parent.y, known))
+            ghosts.append(Ghost(state.job.id, state.job.title, x, parent.y, known, parent.x))
         if ghosts != self.ghosts:
             self.ghosts = ghosts
             if not self._own_view:
@@ -486,7 +495,7 @@ class TradeoffPlot(Chart):
         if self.isVisible():
             area = self.area()
             for ghost in self.ghosts:
-                at = self.to_screen(ghost.x, ghost.y, area)
+                at = self.ghost_position(ghost, area)
                 self.update(QRectF(at.x() - 18, at.y() - 18, 36, 36).toRect())
 
     # -- budget
@@ -560,6 +569,13 @@ class TradeoffPlot(Chart):
         if self.pinned(dot):
             at.setY(area.bottom() - 11)
         return at
+
+    def ghost_position(self, ghost: Ghost, area: QRectF) -> QPointF:
+        """Fanned out below the parent, so that several of one parent are told apart."""
+        at = self.to_screen(ghost.x, ghost.y, area)
+        siblings = [s.job for s in self.ghosts if (s.from_x, s.y) == (ghost.from_x, ghost.y)]
+        nth = siblings.index(ghost.job) if ghost.job in siblings else 0
+        return at + (QPointF(0, 22 * nth) if ghost.estimated else QPointF(-26, 22 + 24 * nth))
 
     def pinned(self, dot: Dot) -> bool:
         return dot.y < self.y_range[0]
@@ -687,8 +703,12 @@ class TradeoffPlot(Chart):
         boxes = [(p.x() - 7, p.y() - 7, 14.0, 14.0) for p in positions]
         if selection:
             boxes += [(p.x() - 12, p.y() - 12, 24.0, 24.0) for p, d in zip(positions, seen, strict=True) if d.variant.id == selection]
-        boxes += [(p.x() - 12, p.y() - 12, 24.0, 24.0) for p in (self.to_screen(s.x, s.y, area) for s in self.ghosts)]
+        boxes += [(p.x() - 12, p.y() - 12, 24.0, 24.0) for p in (self.ghost_position(s, area) for s in self.ghosts)]
         lines = [((a.x(), a.y()), (b.x(), b.y())) for a, b in pairwise(stairs)]
+        for d in seen:
+            if d.low is not None and d.high is not None and not self.pinned(d):
+                top, bottom = self.to_screen(d.x, d.high, area), self.to_screen(d.x, d.low, area)
+                boxes.append((top.x() - 4, top.y() - 1, 8.0, bottom.y() - top.y() + 2))
         placed = g.place_labels(
             [(p.x(), p.y()) for p in (self.position(d, area) for d in wanted)],
             sizes,
@@ -709,7 +729,11 @@ class TradeoffPlot(Chart):
             painter.drawText(QRectF(*box), int(Qt.AlignmentFlag.AlignCenter), name)
 
     def _paint_ghost(self, painter: QPainter, ghost: Ghost, area: QRectF) -> None:
-        at = self.to_screen(ghost.x, ghost.y, area)
+        at = self.ghost_position(ghost, area)
+        faint = theme().color("accent")
+        faint.setAlphaF(0.5)
+        painter.setPen(QPen(faint, 1, Qt.PenStyle.DotLine))
+        painter.drawLine(self.to_screen(ghost.from_x, ghost.y, area), at)
         phase = (time.monotonic() % 1.6) / 1.6
         color = theme().color("accent")
         color.setAlphaF(0.9 - 0.5 * abs(2 * phase - 1))
@@ -800,7 +824,7 @@ class TradeoffPlot(Chart):
         if ghost is not None:
             size = text.fmt_bytes(2.0**ghost.x * 1e6) if ghost.estimated else text.unknown()
             rows = [(self.tr("Size, estimated"), size, ""), (measure(self.y_kind).title, text.unknown(), "")]
-            self._draw_card(painter, area, self.to_screen(ghost.x, ghost.y, area), ghost.title, self.tr("Being made"), rows, [])
+            self._draw_card(painter, area, self.ghost_position(ghost, area), ghost.title, self.tr("Being made"), rows, [])
 
     def _draw_card(
         self,
@@ -822,8 +846,10 @@ class TradeoffPlot(Chart):
         wide = min(most, max(first + second + third + 34, mb.horizontalAdvance(title), ms.horizontalAdvance(kind), 150) + 26)
         bounds = [ms.boundingRect(QRectF(0, 0, wide - 24, 200), int(Qt.TextFlag.TextWordWrap), n) for n in notes]
         high = 50 + 19 * len(rows) + sum(b.height() + 5 for b in bounds) + 8
-        left = at.x() + 18 if at.x() + 18 + wide < self.width() - 6 else at.x() - 18 - wide
-        left = min(max(left, 6.0), self.width() - wide - 6.0)
+        left, most_left = at.x() + 18, self.width() - wide - 6.0
+        if left > most_left + 0.4 * wide and at.x() - 18 - wide >= area.left():
+            left = at.x() - 18 - wide
+        left = min(max(left, 6.0), most_left)
         top = min(max(at.y() + 16, 6.0), self.height() - high - 6.0)
         if QRectF(left, top, wide, high).contains(at):
             top = max(6.0, at.y() - high - 18)
@@ -867,7 +893,7 @@ class TradeoffPlot(Chart):
         """The variant's id or ghost's job under a position, or ''."""
         area = self.area()
         seen = [d for d in self.dots if self._across(d)]
-        points = [self.position(d, area) for d in seen] + [self.to_screen(s.x, s.y, area) for s in self.ghosts]
+        points = [self.position(d, area) for d in seen] + [self.ghost_position(s, area) for s in self.ghosts]
         found = g.nearest([(p.x(), p.y()) for p in points], (where.x(), where.y()), 14)
         if found is None:
             return ""

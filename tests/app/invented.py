@@ -38,9 +38,9 @@ TREE: list[tuple] = [
     ("int2", "int2 g32", "tiny", "quantized", "rtn", {"bits": 2, "group_size": 32}, 15.8, 42.1, 42.1, 164.0, 6.0, 75),
     ("mag30", "magnitude 30 %", "tiny", "pruned", "magnitude", {"sparsity": 0.3}, 118.6, 42.1, 29.6, 12.8, 0.12, 38),
     ("mag60", "magnitude 60 %", "mag30", "pruned", "magnitude", {"sparsity": 0.6}, 68.7, 42.1, 17.2, 16.6, 0.2, 38),
-    ("mag60ft", "60 % + fine-tune, mask held", "mag60", "pruned", "finetune", {"steps": 600, "learning_rate": 3e-4}, 68.7, 42.1, 17.2, 14.2, 0.2, 38),
+    ("mag60ft", "60 % + fine-tune, mask held", "mag60", "pruned", "finetune", {"steps": 600}, 68.7, 42.1, 17.2, 14.2, 0.2, 38),
     ("heads", "heads + FFN −25 %", "tiny", "pruned", "structured", {"share": 0.25}, 126.5, 31.6, 31.6, 15.1, 0.2, 49),
-    ("kd", "KD-recovered", "heads", "combined", "distil", {"steps": 1200, "temperature": 2.0, "alpha": 0.5}, 126.5, 31.6, 31.6, 12.9, 0.12, 49),
+    ("kd", "KD-recovered", "heads", "combined", "distil", {"steps": 1200, "temperature": 2.0}, 126.5, 31.6, 31.6, 12.9, 0.12, 49),
     ("kdint8", "KD-recovered · int8", "kd", "combined", "rtn", {"bits": 8, "symmetric": True}, 33.2, 31.6, 31.6, 13.0, 0.13, 79),
     ("kdint4", "KD-recovered · int4 g64", "kd", "combined", "rtn", {"bits": 4, "group_size": 64}, 19.3, 31.6, 31.6, 14.4, 0.15, 88),
     ("student", "student 12M", "tiny", "distilled", "distil", {"layers": 4, "steps": 3000}, 48.6, 12.2, 12.2, 16.8, 0.2, 131),
@@ -68,7 +68,8 @@ def info(parameters: float, *, task: str = "causal-lm", tokens: str = "words-a")
 
 def ledger(mb: float, parameters: float, nonzero: float, storage: str = "F32") -> Ledger:
     whole = int(mb * 1e6)
-    shares = (("embedding", "BF16", 0.2), ("attention", storage, 0.25), ("mlp", storage, 0.49), ("norm", "F32", 0.001), ("scales", "BF16", 0.03))
+    shares = (("embedding", "BF16", 0.2), ("attention", storage, 0.25), ("mlp", storage, 0.49))
+    shares += (("norm", "F32", 0.001), ("scales", "BF16", 0.03))
     lines = [
         LedgerLine(
             component=name,

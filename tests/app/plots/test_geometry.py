@@ -120,10 +120,11 @@ def test_thinning_keeps_spikes_and_ends():
     assert g.thinned(points[:5], 100) == points[:5]
 
 
-def test_smoothing_begins_at_the_first_value_and_follows():
-    line = g.smoothed([(i, 4.0) for i in range(50)])
-    assert all(y == pytest.approx(4.0) for _, y in line)
+def test_smoothing_begins_and_ends_with_the_curve_and_doesnt_lag():
+    line = g.smoothed([(i, 4.0 - 0.01 * i) for i in range(300)])
+    assert all(y == pytest.approx(4.0 - 0.01 * x) for x, y in line)
     assert g.smoothed([(0, 1.0), (1, math.nan), (2, 1.0)])[-1] == (2, pytest.approx(1.0))
+    assert g.smoothed([]) == []
 
 
 def test_nearest():
