@@ -35,7 +35,7 @@ def make_text(content: str = PROSE) -> Text:
 
 
 def give(loaded, **changes) -> methods.Given:
-    return methods.Given(**(dict(tokenizer=loaded.tokenizer, folder=loaded.folder, info=loaded.info, text=make_text()) | changes))
+    return methods.Given(**({"tokenizer": loaded.tokenizer, "folder": loaded.folder, "info": loaded.info, "text": make_text()} | changes))
 
 
 def apply(name: str, loaded, run: Run | None = None, given: methods.Given | None = None, **values) -> methods.Outcome:

@@ -13,7 +13,7 @@ from core.models.blocks import blocks
 from tests.conftest import make_pico
 from tests.core.methods.conftest import Recorder, apply, give, make_text, same
 
-QUICK = dict(steps=12, batch=4, context=24, learning_rate=5e-3, precision="float32")
+QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32"}
 
 
 # ---- the loss -----------------------------------------------------------------------------------------------------

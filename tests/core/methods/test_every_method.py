@@ -9,7 +9,7 @@ from core.run import Run
 from tests.conftest import make_pico
 from tests.core.methods.conftest import apply
 
-SHORT = dict(steps=3, batch=2, context=16)
+SHORT = {"steps": 3, "batch": 2, "context": 16}
 SETTINGS = {  # beside each method's defaults, on a pico model
     "magnitude": [{}, {"pattern": "2:4"}, {"scope": "global", "sparsity": 0.3}],
     "rtn": [

@@ -12,7 +12,7 @@ from core.models import load
 from core.models.blocks import linears, weight_of
 from tests.core.methods.conftest import Recorder, apply, give, make_text, same
 
-QUICK = dict(steps=12, batch=4, context=24, learning_rate=5e-3, precision="float32")
+QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32"}
 
 
 def zero_masks(model):

@@ -31,7 +31,9 @@ def test_all_methods_are_found_without_error():
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_every_knob_says_what_it_is_and_when_to_change_it(name):
     info = methods.get(name).info
-    assert info.title and info.summary and info.paper
+    assert info.title
+    assert info.summary
+    assert info.paper
     assert info.knobs
     for k in info.knobs:
         assert k.title
