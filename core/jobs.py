@@ -336,8 +336,8 @@ class JobPool:
                 continue
             held = self._choose(job)
             if held is None:
-                if light and any(self._spare(h) and not h.ready for h in self._workers):
-                    continue
+                if light and any(h.job and h.job.kind in LIGHT for h in self._workers):
+                    continue  # its turn comes soon; another worker would take longer to start
                 if self._failed_starts >= 3:
                     self._queue.remove(job)
                     self._out.append(_killed(job, None))

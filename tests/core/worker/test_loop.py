@@ -12,7 +12,7 @@ from core.recipe import Step
 from core.records import ApplySpec, ImportSpec, InspectSpec, Job, new_id
 from core.workspace import Workspace
 
-PATIENCE = 120
+PATIENCE = 180
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_cancel_kill_and_crash_in_the_middle_of_training(pool, home, pico_text):
 @pytest.mark.slow
 def test_a_parent_that_does_not_read_does_not_slow_the_work(pool, home, pico_text):
     """A window that hangs must not distort a timing: the worker ends its job while nobody reads."""
-    asked = training(home, home.ids()[0], pico_text, steps=400)
+    asked = training(home, home.ids()[0], pico_text, steps=60)
     pool.submit(asked)
     until(pool, lambda e: isinstance(e, events.Started), [])
     deadline = time.monotonic() + PATIENCE
@@ -129,7 +129,7 @@ def test_a_parent_that_does_not_read_does_not_slow_the_work(pool, home, pico_tex
     until(pool, ended(asked), seen)
     losses = [e.step for e in seen if isinstance(e, events.Metric) and e.name == "loss"]
     assert losses == sorted(losses)
-    assert losses[-1] >= 399
+    assert losses[-1] >= 59
 
 
 @pytest.mark.slow
