@@ -88,7 +88,7 @@ class ModelBox(QComboBox):
         self.initStyleOption(option)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self).width()
-        room -= 4 + (self.iconSize().width() + 6 if not option.currentIcon.isNull() else 0)
+        room -= self.iconSize().width() + 4 if not option.currentIcon.isNull() else 0
         name = self.currentData(NAME) or option.currentText
         option.currentText = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)

@@ -322,7 +322,7 @@ class DecodeView(QWidget):
             ),
             "speedup": StatCard(
                 "speedup",
-                self.tr("Speed-up"),
+                self.tr("Measured speed-up"),
                 self.tr("Measured: tokens per second with the draft, divided by those without (the race; same seed, prefill excluded).\n")
                 + self.tr("Possible: what it would be if only the calls of the two models took time."),
             ),
@@ -662,7 +662,7 @@ class DecodeView(QWidget):
             cards["per_call"].set(f"{f.tokens_per_call:.2f}", most)
         possible = self.tr("possible {times}{x}").format(times=TIMES, x=f"{f.possible:.2f}") if f.possible else ""
         if f.speedup is not None:
-            verdict = self.tr("measured") if f.speedup >= 1 else self.tr("slower than plain")
+            verdict = "" if f.speedup >= 1 else self.tr("slower than plain")
             cards["speedup"].set(f"{TIMES}{f.speedup:.2f}", " \u00b7 ".join(part for part in (verdict, possible) if part))
         elif plain:
             cards["speedup"].set(NONE, self.tr("there's no draft to compare"))

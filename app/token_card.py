@@ -18,7 +18,7 @@ WIDTH, PAD = 312, 14
 ROW, BAR = 30, 6  # a token's pair of bars; one bar's height
 BARS = 5
 NAMES = 78  # width of the column of token names
-_translate = QCoreApplication.translate
+translate = QCoreApplication.translate
 
 
 def number(x: float) -> str:
@@ -45,26 +45,26 @@ def quoted(text: str) -> str:
 def kind_word(kind: Kind) -> str:
     """A verdict in one word, as in the legend."""
     return {
-        Kind.PROMPT: _translate("token_card", "prompt"),
-        Kind.PLAIN: _translate("token_card", "plain"),
-        Kind.ACCEPTED: _translate("token_card", "accepted"),
-        Kind.REJECTED: _translate("token_card", "rejected"),
-        Kind.CORRECTED: _translate("token_card", "corrected"),
-        Kind.BONUS: _translate("token_card", "bonus"),
-        Kind.UNTESTED: _translate("token_card", "untested"),
+        Kind.PROMPT: translate("token_card", "prompt"),
+        Kind.PLAIN: translate("token_card", "plain"),
+        Kind.ACCEPTED: translate("token_card", "accepted"),
+        Kind.REJECTED: translate("token_card", "rejected"),
+        Kind.CORRECTED: translate("token_card", "corrected"),
+        Kind.BONUS: translate("token_card", "bonus"),
+        Kind.UNTESTED: translate("token_card", "untested"),
     }[kind]
 
 
 def kind_hint(kind: Kind) -> str:
     """What a verdict means, for the legend."""
     return {
-        Kind.PROMPT: _translate("token_card", "What you wrote."),
-        Kind.PLAIN: _translate("token_card", "Written by the target alone: nothing was drafted."),
-        Kind.ACCEPTED: _translate("token_card", "Guessed by the draft and kept by the target, which scored the whole guess in one call."),
-        Kind.REJECTED: _translate("token_card", "Guessed by the draft and dropped by the target. It's no part of the text."),
-        Kind.CORRECTED: _translate("token_card", "What the target put in place of a dropped token."),
-        Kind.BONUS: _translate("token_card", "The whole guess was kept, so the same call gave one more token."),
-        Kind.UNTESTED: _translate("token_card", "Guessed, but not looked at, since an earlier token of the guess was dropped."),
+        Kind.PROMPT: translate("token_card", "What you wrote."),
+        Kind.PLAIN: translate("token_card", "Written by the target alone: nothing was drafted."),
+        Kind.ACCEPTED: translate("token_card", "Guessed by the draft and kept by the target, which scored the whole guess in one call."),
+        Kind.REJECTED: translate("token_card", "Guessed by the draft and dropped by the target. It's no part of the text."),
+        Kind.CORRECTED: translate("token_card", "What the target put in place of a dropped token."),
+        Kind.BONUS: translate("token_card", "The whole guess was kept, so the same call gave one more token."),
+        Kind.UNTESTED: translate("token_card", "Guessed, but not looked at, since an earlier token of the guess was dropped."),
     }[kind]
 
 
@@ -73,32 +73,32 @@ def reason_text(facts: Facts) -> str:
     v = facts.values
     u, p, q, r = (v.get(name) for name in ("u", "p", "q", "ratio"))
     say = {
-        "prompt": _translate("token_card", "part of the prompt"),
-        "plain": _translate("token_card", "written by the target alone: nothing was drafted in this round"),
-        "kept-ratio": _translate("token_card", "kept: u = {u} \u2264 q/p = {ratio}"),
-        "kept-sure": _translate("token_card", "kept for sure: the target likes it at least as much, q = {q} \u2265 p = {p}"),
-        "kept-point": _translate("token_card", "kept: u = {u} \u2264 q = {q} (this draft has no probabilities)"),
-        "kept-greedy": _translate("token_card", "kept: it's the target's first choice as well ({q})"),
-        "kept-greedy-bare": _translate("token_card", "kept: it's the target's first choice as well"),
-        "dropped-ratio": _translate("token_card", "dropped: u = {u} > q/p = {ratio}"),
-        "dropped-point": _translate("token_card", "dropped: u = {u} > q = {q} (this draft has no probabilities)"),
-        "dropped-greedy": _translate("token_card", "dropped: the target prefers {other} ({q})"),
-        "dropped-greedy-bare": _translate("token_card", "dropped: the target prefers {other}"),
-        "dropped-bare": _translate("token_card", "dropped by the target"),
-        "untested": _translate("token_card", "not looked at: an earlier token of the round was dropped"),
-        "untested-end": _translate("token_card", "not used: the text had ended before it"),
-        "corrected-greedy": _translate("token_card", "put in place of {other}: the target's first choice ({q})"),
-        "corrected-greedy-bare": _translate("token_card", "put in place of {other}: the target's first choice"),
-        "corrected-drawn": _translate("token_card", "put in place of {other}: drawn from what the target gives more than the draft"),
-        "corrected-point": _translate("token_card", "put in place of {other}: drawn from all the target's other tokens"),
-        "bonus": _translate("token_card", "one more for nothing: all {n} guesses were kept, and the same call had scored this place too"),
+        "prompt": translate("token_card", "part of the prompt"),
+        "plain": translate("token_card", "written by the target alone: nothing was drafted in this round"),
+        "kept-ratio": translate("token_card", "kept: u = {u} \u2264 q/p = {ratio}"),
+        "kept-sure": translate("token_card", "kept for sure: the target likes it at least as much, q = {q} \u2265 p = {p}"),
+        "kept-point": translate("token_card", "kept: u = {u} \u2264 q = {q} (this draft has no probabilities)"),
+        "kept-greedy": translate("token_card", "kept: it's the target's first choice as well ({q})"),
+        "kept-greedy-bare": translate("token_card", "kept: it's the target's first choice as well"),
+        "dropped-ratio": translate("token_card", "dropped: u = {u} > q/p = {ratio}"),
+        "dropped-point": translate("token_card", "dropped: u = {u} > q = {q} (this draft has no probabilities)"),
+        "dropped-greedy": translate("token_card", "dropped: the target prefers {other} ({q})"),
+        "dropped-greedy-bare": translate("token_card", "dropped: the target prefers {other}"),
+        "dropped-bare": translate("token_card", "dropped by the target"),
+        "untested": translate("token_card", "not looked at: an earlier token of the round was dropped"),
+        "untested-end": translate("token_card", "not used: the text had ended before it"),
+        "corrected-greedy": translate("token_card", "put in place of {other}: the target's first choice ({q})"),
+        "corrected-greedy-bare": translate("token_card", "put in place of {other}: the target's first choice"),
+        "corrected-drawn": translate("token_card", "put in place of {other}: drawn from what the target gives more than the draft"),
+        "corrected-point": translate("token_card", "put in place of {other}: drawn from all the target's other tokens"),
+        "bonus": translate("token_card", "one more for nothing: all {n} guesses were kept, and the same call had scored this place too"),
     }[facts.reason]
     return say.format(
         u=ratio(u, r if r is not None else q) if u is not None else "",
         ratio=ratio(r, u) if r is not None else "",
         p=number(p) if p is not None else "",
         q=(ratio(q, u) if u is not None else number(q)) if q is not None else "",
-        other=quoted(v["other"]) if v.get("other") else _translate("token_card", "another token"),
+        other=quoted(v["other"]) if v.get("other") else translate("token_card", "another token"),
         n=v.get("n", ""),
     )
 
@@ -107,21 +107,21 @@ def facts_text(facts: Facts) -> list[str]:
     """The small print: alpha, entropies, margin; only what was measured."""
     out = []
     if facts.alpha is not None:
-        out.append(_translate("token_card", "\u03b1 {alpha}").format(alpha=number(facts.alpha)))
+        out.append(translate("token_card", "\u03b1 {alpha}").format(alpha=number(facts.alpha)))
     if facts.draft_entropy is not None and facts.target_entropy is not None:
-        template = _translate("token_card", "entropy {draft} draft, {target} target")
+        template = translate("token_card", "entropy {draft} draft, {target} target")
         out.append(template.format(draft=f"{facts.draft_entropy:.2f}", target=f"{facts.target_entropy:.2f}"))
     elif facts.target_entropy is not None:
-        out.append(_translate("token_card", "entropy {target} target").format(target=f"{facts.target_entropy:.2f}"))
+        out.append(translate("token_card", "entropy {target} target").format(target=f"{facts.target_entropy:.2f}"))
     return out
 
 
 def place_text(facts: Facts) -> str:
     if not facts.round:
-        return _translate("token_card", "place {position}").format(position=facts.position + 1)
-    text = _translate("token_card", "round {round} \u00b7 place {position}").format(round=facts.round, position=facts.position + 1)
+        return translate("token_card", "place {position}").format(position=facts.position + 1)
+    text = translate("token_card", "round {round} \u00b7 place {position}").format(round=facts.round, position=facts.position + 1)
     if facts.margin is not None:
-        text += " \u00b7 " + _translate("token_card", "first leads second by {margin}").format(margin=number(facts.margin))
+        text += " \u00b7 " + translate("token_card", "first leads second by {margin}").format(margin=number(facts.margin))
     return text
 
 
@@ -167,8 +167,8 @@ class TokenCard(QWidget):
 
     def _row_words(self, row) -> str:
         if row.draft is None:
-            return _translate("token_card", "{token}: target {q}").format(token=quoted(row.text), q=number(row.target))
-        template = _translate("token_card", "{token}: draft {p}, target {q}")
+            return translate("token_card", "{token}: target {q}").format(token=quoted(row.text), q=number(row.target))
+        template = translate("token_card", "{token}: draft {p}, target {q}")
         return template.format(token=quoted(row.text), p=number(row.draft), q=number(row.target))
 
     def _rows(self):
@@ -245,7 +245,7 @@ class TokenCard(QWidget):
         if self._pinned:
             painter.setPen(color("on_soft"))
             at = QRectF(left, frame.bottom() - PAD - 13, width, 15)
-            painter.drawText(at, int(Qt.AlignmentFlag.AlignLeft), _translate("token_card", "Pinned. Esc or a click closes it."))
+            painter.drawText(at, int(Qt.AlignmentFlag.AlignLeft), translate("token_card", "Pinned. Esc or a click closes it."))
 
     def _paint_chip(self, painter: QPainter, right: float, top: float, kind: Kind) -> float:
         """The verdict's word at the right; returns its width."""
@@ -291,9 +291,9 @@ class TokenCard(QWidget):
                 painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter), number(value))
 
     def _paint_key(self, painter: QPainter, left: float, top: float, drafts: bool) -> None:
-        entries = [(_translate("token_card", "target q(x)"), "accent")]
+        entries = [(translate("token_card", "target q(x)"), "accent")]
         if drafts:
-            entries.insert(0, (_translate("token_card", "draft p(x)"), "muted"))
+            entries.insert(0, (translate("token_card", "draft p(x)"), "muted"))
         painter.setFont(self._small)
         for words, fill in entries:
             painter.setPen(Qt.PenStyle.NoPen)

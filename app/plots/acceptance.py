@@ -16,7 +16,7 @@ from app.theme import SEMIBOLD, theme, ui_font
 
 WINDOW = 8  # rounds of the moving average
 MOST_BARS = 240
-_translate = QCoreApplication.translate
+translate = QCoreApplication.translate
 
 
 class CalmPlot(pg.PlotWidget):
@@ -113,8 +113,8 @@ class RoundsPlot(CalmPlot):
     picked = Signal(int)  # a round, counted from 0, that was clicked
 
     def __init__(self) -> None:
-        super().__init__(_translate("acceptance", "Round"), _translate("acceptance", "Accepted"))
-        self.setAccessibleName(_translate("acceptance", "Accepted draft tokens per round"))
+        super().__init__(translate("acceptance", "Round"), translate("acceptance", "Accepted"))
+        self.setAccessibleName(translate("acceptance", "Accepted draft tokens per round"))
         self._lane: Lane | None = None
         self._done: int | None = None
         self._bars = pg.BarGraphItem(x=[], height=[], width=0.8)
@@ -164,10 +164,10 @@ class RoundsPlot(CalmPlot):
 def rounds_title(lane: Lane) -> str:
     planned = {r.planned for r in lane.rounds if r.planned}
     if not planned:
-        return _translate("acceptance", "Accepted draft tokens per round")
+        return translate("acceptance", "Accepted draft tokens per round")
     low, high = min(planned), max(planned)
     gamma = str(high) if low == high else f"{low}\u2013{high}"
-    return _translate("acceptance", "Accepted draft tokens per round (\u03b3 = {gamma})").format(gamma=gamma)
+    return translate("acceptance", "Accepted draft tokens per round (\u03b3 = {gamma})").format(gamma=gamma)
 
 
 # ---- race -------------------------------------------------------------------------------------------------------
@@ -205,8 +205,8 @@ class RacePlot(CalmPlot):
     """Tokens over seconds: speculative solid, plain dashed, each labelled at its end."""
 
     def __init__(self) -> None:
-        super().__init__(_translate("acceptance", "Seconds"), _translate("acceptance", "Tokens"))
-        self.setAccessibleName(_translate("acceptance", "Race: tokens over time"))
+        super().__init__(translate("acceptance", "Seconds"), translate("acceptance", "Tokens"))
+        self.setAccessibleName(translate("acceptance", "Race: tokens over time"))
         self._run: DecodeRun | None = None
         self._until: float | None = None
         self._lines = [pg.PlotCurveItem(antialias=True) for _ in range(2)]
@@ -260,7 +260,7 @@ class RacePlot(CalmPlot):
             speed = lane.throughput(lane.index_at(self._until) if self._until is not None else None)
             text = name
             if speed:
-                text += "  " + _translate("acceptance", "{n} tok/s").format(n=f"{speed:.0f}" if speed >= 9.95 else f"{speed:.1f}")
+                text += "  " + translate("acceptance", "{n} tok/s").format(n=f"{speed:.0f}" if speed >= 9.95 else f"{speed:.1f}")
             width = words.measure(text)
             right = max(x, width / x_px)
             left = right - width / x_px
@@ -276,4 +276,4 @@ class RacePlot(CalmPlot):
 
     def _name(self, lane: Lane, beside: Lane | None) -> str:
         plain = lane is beside or self._run.plain
-        return _translate("acceptance", "plain") if plain else _translate("acceptance", "speculative")
+        return translate("acceptance", "plain") if plain else translate("acceptance", "speculative")
