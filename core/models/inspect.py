@@ -394,8 +394,8 @@ def packed_columns(stem: str, words: int, found: dict[str, TensorInfo]) -> int:
 
 
 def packed_bits(words: int, columns: int) -> int:
-    """Bits a code: the most that `words` int32 words hold for `columns` codes."""
-    return max(1, words * 32 // columns)
+    """Bits a code: the fewest for which `columns` codes fill `words` int32 words (only rows below 32 columns leave a choice)."""
+    return next((bits for bits in range(1, 9) if -(-columns * bits // 32) == words), 8)
 
 
 def tied_copies(found: dict[str, TensorInfo]) -> list[str]:

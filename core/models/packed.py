@@ -150,7 +150,11 @@ def pack(codes: torch.Tensor, bits: int, dim: int = 1) -> torch.Tensor:
 
 def unpack(words: torch.Tensor, bits: int, shape: tuple[int, int], dim: int = 1) -> torch.Tensor:
     """The inverse of `pack`: int8 codes of `shape`."""
-    return unpack_from_int32(words, bits, torch.Size(shape), packed_dim=dim).contiguous()
+    if dim == 0:
+        # turned here by a true copy: compressed-tensors' own turn leaves strides that it can't view when there is one word a column
+        turned = words.t().clone(memory_format=torch.contiguous_format)
+        return unpack_from_int32(turned, bits, torch.Size(shape[::-1])).t().contiguous()
+    return unpack_from_int32(words, bits, torch.Size(shape)).contiguous()
 
 
 class PackedLinear(nn.Module):
