@@ -782,6 +782,8 @@ class DecodeView(QWidget):
         self.card.show_facts(
             explain(run.lane, self.flow.cells[index]), beside, self.rect().adjusted(4, 4, -4, -4), self.flow.pinned_cell >= 0
         )
+        if self.flow.hasFocus():
+            self.flow.setAccessibleDescription(self.card.description())  # so that a screen reader says it as the keys move
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)

@@ -375,6 +375,8 @@ def test_a_pinned_token_opens_its_card_and_escape_closes_it(lab):
     assert lab.card.isVisible()
     assert "dropped: u = " in lab.card.accessibleDescription()
     lab.flow.setFocus()
+    QTest.keyClick(lab.flow, Qt.Key.Key_Right)
+    assert lab.flow.accessibleDescription() == lab.card.description()
     QTest.keyClick(lab.flow, Qt.Key.Key_Escape)
     assert not lab.card.isVisible()
 
