@@ -15,6 +15,7 @@ from core.decode.cache import CachedModel
 from core.decode.engine import Decoding
 from core.decode.pieces import Pieces
 from core.decode.policy import Fixed
+from core.decode.products import faster_products
 from core.decode.propose import DraftModel, NGram, Nobody, Proposer
 from core.decode.sampling import Sampling, Seeded
 from core.decode.stats import Costs, Stats, possible_speedup
@@ -69,6 +70,13 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run) -> dict:
 
     if spec.paused:
         run.control("pause")
+    models = [target.model, draft.model] if spec.proposer == "draft" and drafting else [target.model]
+    run.stage("Preparing")
+    with faster_products(models, rows_of(spec.gamma if drafting else 0)):
+        return _race(spec, run, lane, tokenizer, sampling, drafting)
+
+
+def _race(spec: GenerateSpec, run: Run, lane: Any, tokenizer: Any, sampling: Sampling, drafting: bool) -> dict:
     decoding, stats, costs, _, prefill = lane("speculative" if drafting else "plain", spec.gamma if drafting else 0)
     result = _report(decoding, stats, tokenizer) | {"prefill_seconds": prefill, "speedup": None, "possible_speedup": None}
     one = costs.target(1) if costs.target_calls[1] else None
@@ -85,6 +93,11 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run) -> dict:
         result["possible_speedup"] = possible_speedup(stats.committed, one, costs)
     result["costs"] = costs.table()
     return result
+
+
+def rows_of(gamma: int) -> set[int]:
+    """How many tokens forwards will be fed: 1 in plain rounds, 2 after a full accept, gamma + 1 to verify."""
+    return {1, 2, 4, gamma + 1} if gamma > 2 else set(range(1, gamma + 2))
 
 
 def tokenizer_of(target: Any) -> tuple[Any, int]:
