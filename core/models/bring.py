@@ -69,13 +69,14 @@ def _copy(folder: Path, staged: Path, run: Run) -> None:
         if (folder / name).is_file() and (name == "config.json" or weights[0].name != "model.safetensors"):
             shutil.copyfile(folder / name, staged / name)
     done = 0
+    run.progress("Copying", 0, total)
     for path in weights:
         with open(path, "rb") as reader, open(staged / path.name, "wb") as writer:
             while block := reader.read(BLOCK):
                 run.check_cancelled()
                 writer.write(block)
                 done += len(block)
-                run.progress("Copying", done, total, force=False)
+                run.progress("Copying", done, total, force=done == total)
 
 
 def _convert(staged: Path, info: SourceInfo, run: Run, dtype: str) -> list[str]:

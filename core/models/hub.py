@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import platformdirs
+from filelock import FileLock, Timeout
 
 from core.errors import Cancelled, UserError, explain
 from core.models import tensors
@@ -172,21 +173,34 @@ def download(found: Listing, names: list[str], to: Path, run: Run) -> None:
     home = cache_folder(found)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        total = sum(found.files[n] for n in names)
-        meter = _Meter(run, total)
-        for name in names:
-            whole, part = home / name, home / f"{name}.part"
-            if whole.exists() and whole.stat().st_size == found.files[name]:
-                meter.add(found.files[name])
-                continue
-            _fetch(found, name, part, meter)
-            os.replace(part, whole)
-        for name in names:
-            run.check_cancelled()
-            shutil.move(home / name, to / name)
+        lock = FileLock(home.with_suffix(".lock"))
+        with lock.acquire(timeout=0):
+            _download(found, names, home, to, run)
+            shutil.rmtree(home, ignore_errors=True)
+        os.unlink(lock.lock_file)
+    except Timeout:
+        raise UserError(
+            "{repo} is being downloaded already, by another window or command.",
+            hint="Wait until that's done, then import it again: it'll be quick.",
+            kind="network",
+            repo=found.repo,
+        ) from None
     except OSError as error:
         raise explain(error) from error
-    shutil.rmtree(home, ignore_errors=True)
+
+
+def _download(found: Listing, names: list[str], home: Path, to: Path, run: Run) -> None:
+    meter = _Meter(run, sum(found.files[n] for n in names))
+    for name in names:
+        whole, part = home / name, home / f"{name}.part"
+        if whole.exists() and whole.stat().st_size == found.files[name]:
+            meter.add(found.files[name])
+            continue
+        _fetch(found, name, part, meter)
+        os.replace(part, whole)
+    for name in names:
+        run.check_cancelled()
+        shutil.move(home / name, to / name)
 
 
 class _Meter:
@@ -301,13 +315,7 @@ def _told(repo: str) -> Iterator[None]:
             detail=str(error),
         ) from error
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
-        raise UserError(
-            "There is no model {repo} on the Hub, or it's private.",
-            hint="Check the id (org/name); for a private model, log in with 'hf auth login'. To open a folder, check its path.",
-            kind="network",
-            repo=repo,
-            detail=str(error),
-        ) from error
+        raise _no_such(repo, error) from error
     except (errors.EntryNotFoundError, errors.RevisionNotFoundError) as error:
         raise UserError(
             "{repo} doesn't have a file that its list names.",
@@ -318,6 +326,8 @@ def _told(repo: str) -> Iterator[None]:
         ) from error
     except errors.HfHubHTTPError as error:
         status = getattr(getattr(error, "response", None), "status_code", "?")
+        if status == 401:
+            raise _no_such(repo, error) from error
         raise UserError(
             "The Hub refused to send {repo} (status {status}).",
             hint="Try again later; what has been downloaded is kept.",
@@ -349,4 +359,14 @@ def _cut_off(repo: str, error: BaseException) -> UserError:
         kind="network",
         repo=repo,
         detail=repr(error),
+    )
+
+
+def _no_such(repo: str, error: BaseException) -> UserError:
+    return UserError(
+        "There is no model {repo} on the Hub, or it's private.",
+        hint="Check the id (org/name); for a private model, log in with 'hf auth login'. To open a folder, check its path.",
+        kind="network",
+        repo=repo,
+        detail=str(error),
     )

@@ -324,11 +324,11 @@ def _config(raw: dict[str, Any]) -> Any:
         return CONFIG_MAPPING[kind].from_dict(clean)
     except Exception as error:  # every config class checks its own way and raises what it likes
         raise UserError(
-            "config.json doesn't make a valid {type} model: {reason}",
+            "config.json doesn't make a valid {type} model: {reason}.",
             hint="Download it again, or correct it.",
             kind="model",
             type=kind,
-            reason=str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__,
+            reason=(" ".join(str(error).split())[:200] or type(error).__name__).rstrip("."),
             detail=repr(error),
         ) from error
 

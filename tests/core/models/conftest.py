@@ -19,6 +19,9 @@ class Recorder(Run):
         super().__init__("job", self._take)
         self.cancel_at = cancel_at
 
+    def progress(self, stage, done, total, left=None, note="", force=True):
+        super().progress(stage, done, total, left, note)  # each, however soon after the last
+
     def _take(self, event):
         self.events.append(event)
         if self.cancel_at and getattr(event, "stage", None) == self.cancel_at and getattr(event, "done", 0) > 0:
@@ -151,3 +154,64 @@ def packed_llama(tmp_path, pico_llama):
         return folder, loaded.model
 
     return make
+
+
+def write_gguf(folder: Path, to: Path, kind: str = "F32", architecture: str = "llama", tokenizer: bool = True) -> Path:
+    """A GGUF file of a Llama folder, as llama.cpp's converter writes it: rotary rows of q and k permuted, linear weights as `kind`."""
+    import gguf
+    import numpy as np
+
+    config = json.loads((folder / "config.json").read_text())
+    writer = gguf.GGUFWriter(to, architecture)
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_rope_freq_base(10000.0)
+    writer.add_vocab_size(config["vocab_size"])
+    if tokenizer:
+        described = json.loads((folder / "tokenizer.json").read_text())
+        vocabulary = sorted(described["model"]["vocab"].items(), key=lambda item: item[1])
+        writer.add_tokenizer_model("gpt2")
+        writer.add_tokenizer_pre("gpt-2")
+        writer.add_token_list([token for token, _ in vocabulary])
+        writer.add_token_types([3 if token.startswith("<|") else 1 for token, _ in vocabulary])
+        writer.add_token_merges([" ".join(m) if isinstance(m, list) else m for m in described["model"]["merges"]])
+        writer.add_eos_token_id(0)
+        writer.add_bos_token_id(0)
+        writer.add_chat_template("{% for m in messages %}{{ m['content'] }}{% endfor %}")
+    names = {
+        "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+        "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+        "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+    }  # fmt: skip
+    for name, tensor in weights(folder).items():
+        array = tensor.float().numpy()
+        if name.startswith("model.layers."):
+            _, _, layer, *middle, leaf = name.split(".")
+            middle = ".".join(middle)
+            heads = {"self_attn.q_proj": config["num_attention_heads"], "self_attn.k_proj": config["num_key_value_heads"]}.get(middle)
+            if heads:
+                rows, columns = array.shape
+                array = array.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
+            target = f"blk.{layer}.{names[middle]}.{leaf}"
+        else:
+            target = {
+                "model.embed_tokens.weight": "token_embd.weight",
+                "model.norm.weight": "output_norm.weight",
+                "lm_head.weight": "output.weight",
+            }[name]
+        array = np.ascontiguousarray(array)
+        if array.ndim == 2 and kind != "F32":
+            quant = gguf.GGMLQuantizationType[kind]
+            writer.add_tensor(target, gguf.quants.quantize(array, quant), raw_dtype=quant)
+        else:
+            writer.add_tensor(target, array)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return to

@@ -40,7 +40,7 @@ def test_unknown_device(name):
 
 def test_absent_device_names_what_there_is(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UserError, match="no cuda:0 .* It has: .*cpu"):
+    with pytest.raises(UserError, match=r"no cuda:0 .* It has: .*cpu"):
         devices.choose("cuda:0")
 
 

@@ -99,7 +99,7 @@ def test_unknown_class(pico_llama, copy_of, edit):
 def test_damaged_tokenizer(pico_llama, copy_of):
     folder = copy_of(pico_llama)
     (folder / "tokenizer.json").write_text("{]")
-    with pytest.raises(UserError, match="tokenizer in .* can't be read"):
+    with pytest.raises(UserError, match=r"tokenizer in .* can't be read"):
         load(folder)
 
 

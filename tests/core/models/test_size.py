@@ -25,7 +25,7 @@ def test_lines_add_up(fixture, request):
 
 @pytest.mark.parametrize(("bits", "group", "symmetric"), [(8, None, True), (4, 16, True), (4, 16, False), (3, 8, True), (8, 16, False)])
 def test_packed(packed_llama, pico_llama, bits, group, symmetric):
-    folder, model = packed_llama(bits, group, symmetric)
+    folder, _ = packed_llama(bits, group, symmetric)
     made, before = ledger(folder, 28_192), ledger(pico_llama)
     assert made.parameters == before.parameters == 28_192
     dense = load(folder).model
