@@ -2,4658 +2,5272 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
     <context>
+        <name>AboutDialog</name>
+        <message>
+            <source>About Spokeshave</source>
+            <translation>关于 Spokeshave</translation>
+        </message>
+        <message>
+            <source>Version {version}</source>
+            <translation>版本 {version}</translation>
+        </message>
+        <message>
+            <source>Takes off what a model doesn't need: prunes, quantizes and distils it, shows what each cut cost, drafts with one model for another, and exports to ONNX.</source>
+            <translation>削去模型不需要的部分：剪枝、量化、蒸馏，显示每一刀的代价，用一个模型为另一个打草稿，并导出为 ONNX。</translation>
+        </message>
+        <message>
+            <source>Apache License 2.0. Fonts: Inter and JetBrains Mono (OFL). Icons: Phosphor (MIT).</source>
+            <translation>Apache License 2.0。字体：Inter 与 JetBrains Mono（OFL）。图标：Phosphor（MIT）。</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+    </context>
+    <context>
         <name>BaselinePage</name>
         <message>
             <source>Baseline</source>
-            <translation type="unfinished" />
+            <translation>基线</translation>
         </message>
         <message>
             <source>Measure a baseline</source>
-            <translation type="unfinished" />
+            <translation>测量基线</translation>
         </message>
         <message>
             <source>What each later cut costs is told against this: perplexity on a text, and speed.</source>
-            <translation type="unfinished" />
+            <translation>之后每次削减的代价都以此为准：文本上的困惑度，以及速度。</translation>
         </message>
         <message>
             <source>Measure perplexity and speed after opening</source>
-            <translation type="unfinished" />
+            <translation>打开后测量困惑度和速度</translation>
         </message>
         <message>
             <source>Held-out text that comes with Spokeshave</source>
-            <translation type="unfinished" />
+            <translation>Spokeshave 自带的留出文本</translation>
         </message>
         <message>
             <source>Shakespeare that the starter models haven't seen. Good for comparing variants of any English model.</source>
-            <translation type="unfinished" />
+            <translation>入门模型没有见过的莎士比亚作品。适合比较任何英语模型的各个变体。</translation>
         </message>
         <message>
             <source>As it's stored</source>
-            <translation type="unfinished" />
+            <translation>与存储时相同</translation>
         </message>
         <message>
             <source>The precision in which the copy in the workspace is kept</source>
-            <translation type="unfinished" />
+            <translation>工作区中的副本以何种精度保存</translation>
         </message>
         <message>
             <source>4,000 tokens: quick, less sure</source>
-            <translation type="unfinished" />
+            <translation>4,000 个词元：快，但不太确定</translation>
         </message>
         <message>
             <source>20,000 tokens</source>
-            <translation type="unfinished" />
+            <translation>20,000 个词元</translation>
         </message>
         <message>
             <source>100,000 tokens: slow, surer</source>
-            <translation type="unfinished" />
+            <translation>100,000 个词元：慢，但更确定</translation>
         </message>
         <message>
             <source>Name</source>
-            <translation type="unfinished" />
+            <translation>名称</translation>
         </message>
         <message>
             <source>Keep the weights as</source>
-            <translation type="unfinished" />
+            <translation>权重保存为</translation>
         </message>
         <message>
             <source>Device</source>
-            <translation type="unfinished" />
+            <translation>设备</translation>
         </message>
         <message>
             <source>Read at most</source>
-            <translation type="unfinished" />
+            <translation>最多读取</translation>
         </message>
     </context>
     <context>
         <name>ComboEditor</name>
         <message>
             <source>Automatic</source>
-            <translation type="unfinished" />
+            <translation>自动</translation>
         </message>
     </context>
     <context>
         <name>CompressWizard</name>
         <message>
             <source>Start, and configure another</source>
-            <translation type="unfinished" />
+            <translation>开始，并配置下一个</translation>
         </message>
         <message>
             <source>Prune</source>
-            <translation type="unfinished" />
+            <translation>剪枝</translation>
         </message>
         <message>
             <source>Quantize</source>
-            <translation type="unfinished" />
+            <translation>量化</translation>
         </message>
         <message>
             <source>Distil</source>
-            <translation type="unfinished" />
+            <translation>蒸馏</translation>
         </message>
         <message>
             <source>Finetune</source>
-            <translation type="unfinished" />
+            <translation>微调</translation>
         </message>
         <message>
             <source>Started: {names}. Change a setting for another.</source>
-            <translation type="unfinished" />
+            <translation>已开始：{names}。更改设置即可再来一个。</translation>
         </message>
         <message>
             <source>{name}, from {source}</source>
-            <translation type="unfinished" />
+            <translation>{name}，源自 {source}</translation>
         </message>
     </context>
     <context>
         <name>Controls</name>
         <message>
             <source>The model whose text it is. Whatever the draft guesses, the target decides.</source>
-            <translation type="unfinished" />
+            <translation>最终写出的是它的文本。无论草稿模型猜什么，都由目标模型决定。</translation>
         </message>
         <message>
             <source>Who guesses the next tokens: a small fast model with the same tokens, or a look-up of what followed the same words before.</source>
-            <translation type="unfinished" />
+            <translation>由谁来猜接下来的词元：一个词元相同的小而快的模型，或者查找相同词语此前出现时后面接了什么。</translation>
         </message>
         <message>
             <source>Draft length: how many tokens are guessed before the target checks them all in one call. 0 drafts nothing.</source>
-            <translation type="unfinished" />
+            <translation>草稿长度：每猜多少个词元，目标模型用一次调用全部检查。0 表示不打草稿。</translation>
         </message>
         <message>
             <source>How freely to sample. 0 is greedy: always the likeliest token. 1 samples from the model's own distribution.</source>
-            <translation type="unfinished" />
+            <translation>采样有多自由。0 为贪心：总取最可能的词元。1 按模型自身的分布采样。</translation>
         </message>
         <message>
             <source>greedy</source>
-            <translation type="unfinished" />
+            <translation>贪心</translation>
         </message>
         <message>
             <source>Sample from the k likeliest tokens only. 'all' leaves none out.</source>
-            <translation type="unfinished" />
+            <translation>只从最可能的 k 个词元中采样。“全部”则一个也不排除。</translation>
         </message>
         <message>
             <source>all</source>
-            <translation type="unfinished" />
+            <translation>全部</translation>
         </message>
         <message>
             <source>Sample from the fewest tokens that together have this probability. 1 leaves none out.</source>
-            <translation type="unfinished" />
+            <translation>只从概率之和达到此值的最少几个词元中采样。1 则一个也不排除。</translation>
         </message>
         <message>
             <source>The same seed with the same settings gives the same text.</source>
-            <translation type="unfinished" />
+            <translation>相同的种子加相同的设置，得到相同的文本。</translation>
         </message>
         <message>
             <source>Stop after so many new tokens.</source>
-            <translation type="unfinished" />
+            <translation>写出这么多新词元后停止。</translation>
         </message>
         <message>
             <source>Where both models run.</source>
-            <translation type="unfinished" />
+            <translation>两个模型在哪里运行。</translation>
         </message>
         <message>
             <source>Best device</source>
-            <translation type="unfinished" />
+            <translation>最佳设备</translation>
         </message>
         <message>
             <source>Prompt: the text to go on from</source>
-            <translation type="unfinished" />
+            <translation>提示词：要接着写下去的文本</translation>
         </message>
         <message>
             <source>Prompt</source>
-            <translation type="unfinished" />
+            <translation>提示词</translation>
         </message>
         <message>
             <source>The text to go on from. Ctrl+Enter runs.</source>
-            <translation type="unfinished" />
+            <translation>要接着写下去的文本。按 Ctrl+Enter 运行。</translation>
         </message>
         <message>
             <source>Race</source>
-            <translation type="unfinished" />
+            <translation>对比赛跑</translation>
         </message>
         <message>
             <source>Afterwards, decode once more without the draft, with the same seed. That's what the speed-up is measured against.</source>
-            <translation type="unfinished" />
+            <translation>随后用相同的种子，不用草稿再解码一遍。加速比就是与它相比得出的。</translation>
         </message>
         <message>
             <source>Run</source>
-            <translation type="unfinished" />
+            <translation>运行</translation>
         </message>
         <message>
             <source>Decode from the prompt (Ctrl+Enter)</source>
-            <translation type="unfinished" />
+            <translation>从提示词开始解码（Ctrl+Enter）</translation>
         </message>
         <message>
             <source>Pause</source>
-            <translation type="unfinished" />
+            <translation>暂停</translation>
         </message>
         <message>
             <source>Step</source>
-            <translation type="unfinished" />
+            <translation>单步</translation>
         </message>
         <message>
             <source>Stop</source>
-            <translation type="unfinished" />
+            <translation>停止</translation>
         </message>
         <message>
             <source>End here and keep what there is</source>
-            <translation type="unfinished" />
+            <translation>到此为止，保留已有内容</translation>
         </message>
         <message>
             <source>Target</source>
-            <translation type="unfinished" />
+            <translation>目标</translation>
         </message>
         <message>
             <source>Draft</source>
-            <translation type="unfinished" />
+            <translation>草稿</translation>
         </message>
         <message>
             <source>Length γ</source>
-            <translation type="unfinished" />
+            <translation>长度 γ</translation>
         </message>
         <message>
             <source>Temp.</source>
-            <translation type="unfinished" />
+            <translation>温度</translation>
         </message>
         <message>
             <source>Top-k</source>
-            <translation type="unfinished" />
+            <translation>Top-k</translation>
         </message>
         <message>
             <source>Top-p</source>
-            <translation type="unfinished" />
+            <translation>Top-p</translation>
         </message>
         <message>
             <source>Seed</source>
-            <translation type="unfinished" />
+            <translation>种子</translation>
         </message>
         <message>
             <source>Tokens</source>
-            <translation type="unfinished" />
+            <translation>词元</translation>
         </message>
         <message>
             <source>It has no tokenizer.</source>
-            <translation type="unfinished" />
+            <translation>它没有分词器。</translation>
         </message>
         <message>
             <source>None (plain)</source>
-            <translation type="unfinished" />
+            <translation>无（普通解码）</translation>
         </message>
         <message>
             <source>N-gram lookup</source>
-            <translation type="unfinished" />
+            <translation>N 元语法查找</translation>
         </message>
         <message>
             <source>Open a model first.</source>
-            <translation type="unfinished" />
+            <translation>请先打开一个模型。</translation>
         </message>
         <message>
             <source>No model here can generate text.</source>
-            <translation type="unfinished" />
+            <translation>这里没有能生成文本的模型。</translation>
         </message>
         <message>
             <source>{name} can't be the target. {why}</source>
-            <translation type="unfinished" />
+            <translation>{name} 不能作为目标模型。{why}</translation>
         </message>
         <message>
             <source>{name} can't draft for this target. {why}</source>
-            <translation type="unfinished" />
+            <translation>{name} 不能为这个目标模型打草稿。{why}</translation>
         </message>
         <message>
             <source>The prompt is empty. Write a few words to go on from.</source>
-            <translation type="unfinished" />
+            <translation>提示词是空的。请写几个词，让模型接着写下去。</translation>
         </message>
         <message>
             <source>A run is under way.</source>
-            <translation type="unfinished" />
+            <translation>正在运行。</translation>
         </message>
         <message>
             <source>Resume</source>
-            <translation type="unfinished" />
+            <translation>继续</translation>
         </message>
         <message>
             <source>Go on</source>
-            <translation type="unfinished" />
+            <translation>接着进行</translation>
         </message>
         <message>
             <source>Wait after this round</source>
-            <translation type="unfinished" />
+            <translation>这一轮之后等待</translation>
         </message>
         <message>
             <source>Start, and stop after one round</source>
-            <translation type="unfinished" />
+            <translation>开始，并在一轮之后停下</translation>
         </message>
         <message>
             <source>Take one round, then wait</source>
-            <translation type="unfinished" />
+            <translation>进行一轮，然后等待</translation>
         </message>
     </context>
     <context>
         <name>CurvesView</name>
         <message>
             <source>No curves</source>
-            <translation type="unfinished" />
+            <translation>没有曲线</translation>
         </message>
         <message>
             <source>A job that trains draws its loss here, as it falls.</source>
-            <translation type="unfinished" />
+            <translation>训练任务会在这里画出它下降的损失。</translation>
         </message>
     </context>
     <context>
         <name>DataPage</name>
         <message>
             <source>Text</source>
-            <translation type="unfinished" />
+            <translation>文本</translation>
         </message>
         <message>
             <source>Which text?</source>
-            <translation type="unfinished" />
+            <translation>哪份文本？</translation>
         </message>
         <message>
             <source>Training text that comes with Spokeshave</source>
-            <translation type="unfinished" />
+            <translation>Spokeshave 自带的训练文本</translation>
         </message>
         <message>
             <source>Shakespeare, {size}. Right for the starter models; for others take text of the kind that they'll meet.</source>
-            <translation type="unfinished" />
+            <translation>莎士比亚作品，{size}。适合入门模型；其他模型请选用它们将会遇到的那类文本。</translation>
         </message>
         <message>
             <source>The method runs the model over some text, to see which weights matter there.</source>
-            <translation type="unfinished" />
+            <translation>该方法会让模型读一些文本，看看哪些权重在那里起作用。</translation>
         </message>
         <message>
             <source>The model is trained on it. It should be text like that which it will meet.</source>
-            <translation type="unfinished" />
+            <translation>模型在它上面训练。它应当与模型将会遇到的文本相似。</translation>
         </message>
     </context>
     <context>
         <name>DecodeView</name>
         <message>
             <source>A bar for each round: how many of its guesses were kept.</source>
-            <translation type="unfinished" />
+            <translation>每轮一根柱：它的猜测中有多少被保留。</translation>
         </message>
         <message>
             <source>Tokens over time, with the draft and without.</source>
-            <translation type="unfinished" />
+            <translation>词元随时间的变化，有草稿与无草稿。</translation>
         </message>
         <message>
             <source>Race: tokens over time</source>
-            <translation type="unfinished" />
+            <translation>赛跑：词元随时间的变化</translation>
         </message>
         <message>
             <source>Acceptance rate</source>
-            <translation type="unfinished" />
+            <translation>接受率</translation>
         </message>
         <message>
             <source>Accepted / tested: of the guesses that the target looked at, how many it kept.
 </source>
-            <translation type="unfinished" />
+            <translation>接受 / 检验：目标模型看过的猜测中，保留了多少。
+</translation>
         </message>
         <message>
             <source>Guesses behind a dropped one aren't looked at, and don't count.</source>
-            <translation type="unfinished" />
+            <translation>被丢弃的猜测之后的那些没有被看过，不计算在内。</translation>
         </message>
         <message>
             <source>Tokens per target call</source>
-            <translation type="unfinished" />
+            <translation>每次目标调用的词元数</translation>
         </message>
         <message>
-            <source>1 + accepted / rounds: the target is called once a round, and always adds one token itself.
-Plain decoding has 1.</source>
-            <translation type="unfinished" />
+            <source>New tokens / rounds: each round calls the target once, keeps some guesses, and adds one token of its own.
+</source>
+            <translation>新词元 / 轮数：每轮调用目标模型一次，保留若干猜测，并加上它自己的一个词元。
+</translation>
         </message>
         <message>
-            <source>Speed-up</source>
-            <translation type="unfinished" />
+            <source>Plain decoding has 1.</source>
+            <translation>普通解码为 1。</translation>
+        </message>
+        <message>
+            <source>Measured speed-up</source>
+            <translation>实测加速比</translation>
         </message>
         <message>
             <source>Measured: tokens per second with the draft, divided by those without (the race; same seed, prefill excluded).
 </source>
-            <translation type="unfinished" />
+            <translation>实测：有草稿时每秒词元数除以无草稿时的（赛跑；相同种子，不含预填充）。
+</translation>
         </message>
         <message>
             <source>Possible: what it would be if only the calls of the two models took time.</source>
-            <translation type="unfinished" />
+            <translation>可能：如果只有两个模型的调用耗费时间，会达到多少。</translation>
         </message>
         <message>
             <source>Throughput</source>
-            <translation type="unfinished" />
+            <translation>吞吐量</translation>
         </message>
         <message>
             <source>New tokens per second, from the first round on; reading the prompt isn't counted.</source>
-            <translation type="unfinished" />
+            <translation>从第一轮起每秒的新词元数；读取提示词的时间不计。</translation>
         </message>
         <message>
             <source>Token flow</source>
-            <translation type="unfinished" />
+            <translation>词元流</translation>
         </message>
         <message>
             <source>Runs</source>
-            <translation type="unfinished" />
+            <translation>运行记录</translation>
         </message>
         <message>
             <source>Recorded runs, to look at and replay</source>
-            <translation type="unfinished" />
+            <translation>已录制的运行，可查看和回放</translation>
         </message>
         <message>
             <source>Details</source>
-            <translation type="unfinished" />
+            <translation>详情</translation>
         </message>
         <message>
             <source>Ending after this round…</source>
-            <translation type="unfinished" />
+            <translation>这一轮之后结束…</translation>
         </message>
         <message>
             <source>Cancelling…</source>
-            <translation type="unfinished" />
+            <translation>正在取消…</translation>
         </message>
         <message>
             <source>Loading the models…</source>
-            <translation type="unfinished" />
+            <translation>正在加载模型…</translation>
         </message>
         <message>
             <source>Decode: {draft} for {target}</source>
-            <translation type="unfinished" />
+            <translation>解码：{draft} 为 {target} 打草稿</translation>
         </message>
         <message>
             <source>Decode: {target}</source>
-            <translation type="unfinished" />
+            <translation>解码：{target}</translation>
         </message>
         <message>
             <source>Paused. Step takes one more round.</source>
-            <translation type="unfinished" />
+            <translation>已暂停。“单步”再进行一轮。</translation>
         </message>
         <message>
             <source>Loading {name}…</source>
-            <translation type="unfinished" />
+            <translation>正在加载 {name}…</translation>
         </message>
         <message>
             <source>Decoding once more without the draft, for the race…</source>
-            <translation type="unfinished" />
+            <translation>正在不用草稿再解码一遍，用于赛跑…</translation>
         </message>
         <message>
             <source>Accepted draft tokens per round</source>
-            <translation type="unfinished" />
+            <translation>每轮接受的草稿词元</translation>
         </message>
         <message>
             <source>Nothing was drafted in this run, so there's nothing to accept.</source>
-            <translation type="unfinished" />
+            <translation>本次运行没有打草稿，所以没有可接受的。</translation>
         </message>
         <message>
             <source>run to see</source>
-            <translation type="unfinished" />
+            <translation>运行后显示</translation>
         </message>
         <message>
             <source>needs a draft</source>
-            <translation type="unfinished" />
+            <translation>需要草稿模型</translation>
         </message>
         <message>
             <source>run with Race to measure</source>
-            <translation type="unfinished" />
+            <translation>勾选赛跑运行后测得</translation>
         </message>
         <message>
             <source>nothing was drafted</source>
-            <translation type="unfinished" />
+            <translation>没有打草稿</translation>
         </message>
         <message>
             <source>{accepted} of {tested} tested</source>
-            <translation type="unfinished" />
+            <translation>检验 {tested}，接受 {accepted}</translation>
         </message>
         <message>
             <source>always, without a draft</source>
-            <translation type="unfinished" />
+            <translation>无草稿时总是如此</translation>
         </message>
         <message>
             <source>at most {most} at γ = {gamma}</source>
-            <translation type="unfinished" />
+            <translation>γ = {gamma} 时最多 {most}</translation>
         </message>
         <message>
-            <source>measured · possible {times}{x}</source>
-            <translation type="unfinished" />
+            <source>possible {times}{x}</source>
+            <translation>可能 {times}{x}</translation>
         </message>
         <message>
-            <source>measured</source>
-            <translation type="unfinished" />
+            <source>slower than plain</source>
+            <translation>比普通解码慢</translation>
         </message>
         <message>
             <source>there's no draft to compare</source>
-            <translation type="unfinished" />
+            <translation>没有草稿可供比较</translation>
         </message>
         <message>
             <source>the race comes after this</source>
-            <translation type="unfinished" />
+            <translation>赛跑随后进行</translation>
         </message>
         <message>
-            <source>tick Race and run again</source>
-            <translation type="unfinished" />
+            <source>race to measure</source>
+            <translation>赛跑后测得</translation>
         </message>
         <message>
             <source>plain {n} tok/s</source>
-            <translation type="unfinished" />
+            <translation>普通解码 {n} 词元/秒</translation>
         </message>
         <message>
             <source>{n} tokens in {time}</source>
-            <translation type="unfinished" />
+            <translation>{n} 个词元，用时 {time}</translation>
         </message>
         <message>
             <source>plain {none}: run the race</source>
-            <translation type="unfinished" />
+            <translation>普通解码 {none}：请进行赛跑</translation>
         </message>
         <message>
             <source>{n} tok/s</source>
-            <translation type="unfinished" />
+            <translation>{n} 词元/秒</translation>
         </message>
         <message>
             <source>Nothing is highlighted since nothing was drafted: the target wrote every token itself. Choose a draft and run again.</source>
-            <translation type="unfinished" />
+            <translation>没有高亮，因为没有打草稿：每个词元都由目标模型自己写出。请选择草稿模型再运行一次。</translation>
         </message>
         <message>
             <source>Nothing is highlighted since the draft had nothing to propose in any of the {n} rounds.</source>
-            <translation type="unfinished" />
+            <translation>没有高亮，因为在全部 {n} 轮中草稿都没有可提议的。</translation>
         </message>
         <message>
             <source>It ended by itself: the target wrote its end-of-text token.</source>
-            <translation type="unfinished" />
+            <translation>它自行结束：目标模型写出了文本结束词元。</translation>
         </message>
         <message>
             <source>It ended at a stop string.</source>
-            <translation type="unfinished" />
+            <translation>它在停止字符串处结束。</translation>
         </message>
         <message>
             <source>You stopped it here.</source>
-            <translation type="unfinished" />
+            <translation>你在这里停止了它。</translation>
+        </message>
+        <message>
+            <source>With the draft and without, the text is the same, token for token.</source>
+            <translation>有草稿与无草稿，文本逐词元相同。</translation>
+        </message>
+        <message>
+            <source>The two texts part at token {n}.</source>
+            <translation>两份文本从第 {n} 个词元起不同。</translation>
+        </message>
+        <message>
+            <source>There the target's two likeliest were {margin} apart.</source>
+            <translation>在那里，目标模型最可能的两个词元相差 {margin}。</translation>
         </message>
         <message>
             <source>Decoding failed</source>
-            <translation type="unfinished" />
+            <translation>解码失败</translation>
         </message>
         <message>
             <source>No model to decode with yet</source>
-            <translation type="unfinished" />
+            <translation>还没有可用于解码的模型</translation>
         </message>
         <message>
             <source>Open a model</source>
-            <translation type="unfinished" />
+            <translation>打开模型</translation>
         </message>
         <message>
             <source>Open one and compress it: the small copy can then draft for the large one.</source>
-            <translation type="unfinished" />
+            <translation>打开一个模型并压缩它：之后小的副本就能为大的打草稿。</translation>
         </message>
         <message>
             <source>Watch a guess being checked</source>
-            <translation type="unfinished" />
+            <translation>看看一次猜测如何被检验</translation>
         </message>
         <message>
             <source>Run</source>
-            <translation type="unfinished" />
+            <translation>运行</translation>
         </message>
         <message>
             <source>A small model guesses tokens, the large one checks them in one call.</source>
-            <translation type="unfinished" />
+            <translation>小模型猜词元，大模型用一次调用检验它们。</translation>
         </message>
         <message>
             <source>Each token appears here with its fate and the reason.</source>
-            <translation type="unfinished" />
+            <translation>每个词元连同它的结局和原因都显示在这里。</translation>
         </message>
         <message>
             <source>No run is recorded yet</source>
-            <translation type="unfinished" />
+            <translation>还没有运行记录</translation>
         </message>
         <message>
             <source>Open a recording…</source>
-            <translation type="unfinished" />
+            <translation>打开记录…</translation>
         </message>
         <message>
             <source>Use this run's settings</source>
-            <translation type="unfinished" />
+            <translation>使用本次运行的设置</translation>
         </message>
         <message>
             <source>{draft} for {target}</source>
-            <translation type="unfinished" />
+            <translation>{draft} 为 {target} 打草稿</translation>
         </message>
         <message>
             <source>{target}, plain</source>
-            <translation type="unfinished" />
+            <translation>{target}，普通解码</translation>
         </message>
         <message>
             <source>greedy</source>
-            <translation type="unfinished" />
+            <translation>贪心</translation>
         </message>
         <message>
             <source>temp. {t}</source>
-            <translation type="unfinished" />
+            <translation>温度 {t}</translation>
         </message>
         <message>
             <source>Recorded: {run}.</source>
-            <translation type="unfinished" />
+            <translation>已录制：{run}。</translation>
         </message>
         <message>
             <source>Open a recording</source>
-            <translation type="unfinished" />
+            <translation>打开记录</translation>
         </message>
         <message>
             <source>Recorded runs (*.jsonl)</source>
-            <translation type="unfinished" />
+            <translation>运行记录 (*.jsonl)</translation>
         </message>
     </context>
     <context>
         <name>DeviceChoice</name>
         <message>
             <source>The best one there is</source>
-            <translation type="unfinished" />
+            <translation>现有设备中最好的</translation>
         </message>
         <message>
             <source>CPU</source>
-            <translation type="unfinished" />
+            <translation>CPU</translation>
         </message>
         <message>
             <source>{title}, {free} free</source>
-            <translation type="unfinished" />
+            <translation>{title}，可用 {free}</translation>
         </message>
     </context>
     <context>
         <name>DropZone</name>
         <message>
             <source>Drop a model's folder or a .gguf file here, or choose it:</source>
-            <translation type="unfinished" />
+            <translation>把模型的文件夹或 .gguf 文件拖到这里，或者选择：</translation>
         </message>
         <message>
             <source>Folder …</source>
-            <translation type="unfinished" />
+            <translation>文件夹…</translation>
         </message>
         <message>
             <source>GGUF file …</source>
-            <translation type="unfinished" />
+            <translation>GGUF 文件…</translation>
         </message>
     </context>
     <context>
         <name>ErrorDialog</name>
         <message>
             <source>That didn't work</source>
-            <translation type="unfinished" />
+            <translation>没有成功</translation>
         </message>
         <message>
             <source>Show detail</source>
-            <translation type="unfinished" />
+            <translation>显示详情</translation>
         </message>
         <message>
             <source>Copy report</source>
-            <translation type="unfinished" />
+            <translation>复制报告</translation>
         </message>
         <message>
             <source>Close</source>
-            <translation type="unfinished" />
+            <translation>关闭</translation>
         </message>
         <message>
             <source>Hide detail</source>
-            <translation type="unfinished" />
+            <translation>隐藏详情</translation>
         </message>
         <message>
             <source>Copied</source>
-            <translation type="unfinished" />
+            <translation>已复制</translation>
         </message>
     </context>
     <context>
         <name>Estimate</name>
         <message>
             <source>Estimated size</source>
-            <translation type="unfinished" />
+            <translation>估计大小</translation>
         </message>
         <message>
             <source>Bytes of the weights, scales included, times eight, over the parameters of the original</source>
-            <translation type="unfinished" />
+            <translation>权重的字节数（含缩放系数）乘以八，再除以原始模型的参数量</translation>
         </message>
         <message>
             <source>Working it out</source>
-            <translation type="unfinished" />
+            <translation>正在估算</translation>
         </message>
         <message>
             <source>unknown</source>
-            <translation type="unfinished" />
+            <translation>未知</translation>
         </message>
         <message>
             <source>{bits} bits a weight, all told</source>
-            <translation type="unfinished" />
+            <translation>合计每权重 {bits} 位</translation>
         </message>
         <message>
             <source>about {memory} of memory</source>
-            <translation type="unfinished" />
+            <translation>约 {memory} 内存</translation>
         </message>
         <message>
             <source>about {time}</source>
-            <translation type="unfinished" />
+            <translation>约 {time}</translation>
         </message>
         <message>
             <source>time unknown</source>
-            <translation type="unfinished" />
+            <translation>时间未知</translation>
         </message>
         <message>
             <source>Takes {what}.</source>
-            <translation type="unfinished" />
+            <translation>需要{what}。</translation>
         </message>
     </context>
     <context>
         <name>EvaluateDialog</name>
         <message>
             <source>Measure</source>
-            <translation type="unfinished" />
+            <translation>测量</translation>
         </message>
         <message>
             <source>Measure {name}</source>
-            <translation type="unfinished" />
+            <translation>测量 {name}</translation>
         </message>
     </context>
     <context>
         <name>ExportReport</name>
         <message>
             <source>Exported {name}</source>
-            <translation type="unfinished" />
+            <translation>已导出 {name}</translation>
         </message>
         <message>
             <source>Exported</source>
-            <translation type="unfinished" />
+            <translation>已导出</translation>
         </message>
         <message>
             <source>Exported and checked</source>
-            <translation type="unfinished" />
+            <translation>已导出并通过检查</translation>
         </message>
         <message>
             <source>Checks</source>
-            <translation type="unfinished" />
+            <translation>检查</translation>
         </message>
         <message>
             <source>passed</source>
-            <translation type="unfinished" />
+            <translation>通过</translation>
         </message>
         <message>
             <source>not passed</source>
-            <translation type="unfinished" />
+            <translation>未通过</translation>
         </message>
         <message>
             <source>Show folder</source>
-            <translation type="unfinished" />
+            <translation>显示文件夹</translation>
         </message>
         <message>
             <source>Try it</source>
-            <translation type="unfinished" />
+            <translation>试一试</translation>
         </message>
         <message>
             <source>Close</source>
-            <translation type="unfinished" />
+            <translation>关闭</translation>
         </message>
         <message>
             <source>Size on disk</source>
-            <translation type="unfinished" />
+            <translation>磁盘大小</translation>
         </message>
         <message>
             <source>Largest difference in a logit</source>
-            <translation type="unfinished" />
+            <translation>logit 最大差异</translation>
         </message>
         <message>
             <source>Same first choice</source>
-            <translation type="unfinished" />
+            <translation>首选相同</translation>
         </message>
         <message>
             <source>{share} of {n} tokens</source>
-            <translation type="unfinished" />
+            <translation>{n} 个词元中的 {share}</translation>
         </message>
         <message>
             <source>Took</source>
-            <translation type="unfinished" />
+            <translation>用时</translation>
         </message>
         <message>
             <source>{value} of {limit}</source>
-            <translation type="unfinished" />
+            <translation>{value} / {limit}</translation>
         </message>
         <message>
             <source>{value}, {limit} allowed</source>
-            <translation type="unfinished" />
+            <translation>{value}，允许 {limit}</translation>
         </message>
     </context>
     <context>
         <name>ExportWizard</name>
         <message>
             <source>Export to ONNX</source>
-            <translation type="unfinished" />
+            <translation>导出为 ONNX</translation>
         </message>
         <message>
             <source>Export</source>
-            <translation type="unfinished" />
+            <translation>导出</translation>
         </message>
         <message>
             <source>Export {name} to ONNX</source>
-            <translation type="unfinished" />
+            <translation>将 {name} 导出为 ONNX</translation>
         </message>
     </context>
     <context>
         <name>FileField</name>
         <message>
             <source>Choose …</source>
-            <translation type="unfinished" />
+            <translation>选择…</translation>
         </message>
     </context>
     <context>
         <name>FloatBox</name>
         <message>
             <source>automatic</source>
-            <translation type="unfinished" />
+            <translation>自动</translation>
         </message>
     </context>
     <context>
         <name>FolderPage</name>
         <message>
             <source>Folder</source>
-            <translation type="unfinished" />
+            <translation>文件夹</translation>
         </message>
         <message>
             <source>Where to?</source>
-            <translation type="unfinished" />
+            <translation>存到哪里？</translation>
         </message>
         <message>
             <source>The folder appears only when the export is whole and checked.</source>
-            <translation type="unfinished" />
+            <translation>只有导出完整且通过检查后，文件夹才会出现。</translation>
         </message>
         <message>
             <source>Choose a folder</source>
-            <translation type="unfinished" />
+            <translation>选择文件夹</translation>
         </message>
         <message>
             <source>Replace what's in the folder</source>
-            <translation type="unfinished" />
+            <translation>替换文件夹中已有的内容</translation>
         </message>
         <message>
             <source>What will be written</source>
-            <translation type="unfinished" />
+            <translation>将会写入</translation>
         </message>
     </context>
     <context>
         <name>Form</name>
         <message>
             <source>More settings</source>
-            <translation type="unfinished" />
+            <translation>更多设置</translation>
         </message>
         <message>
             <source>{knob}: {problem}</source>
-            <translation type="unfinished" />
+            <translation>{knob}：{problem}</translation>
         </message>
         <message>
             <source>This variant is gone.</source>
-            <translation type="unfinished" />
+            <translation>这个变体已经不在了。</translation>
         </message>
         <message>
             <source>There is no such file.</source>
-            <translation type="unfinished" />
+            <translation>没有这个文件。</translation>
         </message>
         <message>
             <source>must be less than {limit}.</source>
-            <translation type="unfinished" />
+            <translation>必须小于 {limit}。</translation>
         </message>
         <message>
             <source>must be at most {limit}.</source>
-            <translation type="unfinished" />
+            <translation>最大为 {limit}。</translation>
         </message>
         <message>
             <source>must be more than {limit}.</source>
-            <translation type="unfinished" />
+            <translation>必须大于 {limit}。</translation>
         </message>
         <message>
             <source>must be at least {limit}.</source>
-            <translation type="unfinished" />
+            <translation>至少为 {limit}。</translation>
         </message>
         <message>
             <source>choose a variant.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个变体。</translation>
         </message>
         <message>
             <source>choose a file.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个文件。</translation>
         </message>
         <message>
             <source>choose one.</source>
-            <translation type="unfinished" />
+            <translation>请选择一项。</translation>
         </message>
         <message>
             <source>fill this in.</source>
-            <translation type="unfinished" />
+            <translation>请填写。</translation>
         </message>
         <message>
             <source>It's the model itself.</source>
-            <translation type="unfinished" />
+            <translation>就是这个模型本身。</translation>
         </message>
         <message>
             <source>It's another kind of model.</source>
-            <translation type="unfinished" />
+            <translation>它是另一类模型。</translation>
         </message>
         <message>
             <source>Its tokenizer has other tokens.</source>
-            <translation type="unfinished" />
+            <translation>它的分词器的词元不同。</translation>
         </message>
         <message>
             <source>Fewer settings</source>
-            <translation type="unfinished" />
+            <translation>收起设置</translation>
         </message>
     </context>
     <context>
         <name>Inspector</name>
         <message>
             <source>Export…</source>
-            <translation type="unfinished" />
+            <translation>导出…</translation>
         </message>
         <message>
             <source>Use as draft</source>
-            <translation type="unfinished" />
+            <translation>用作草稿模型</translation>
+        </message>
+        <message>
+            <source>Evaluate: measure it again, or on another text</source>
+            <translation>评测：再次测量，或换一份文本</translation>
         </message>
         <message>
             <source>Evaluate</source>
-            <translation type="unfinished" />
+            <translation>评测</translation>
         </message>
         <message>
             <source>Nothing selected</source>
-            <translation type="unfinished" />
+            <translation>未选择任何内容</translation>
         </message>
         <message>
             <source>Choose a variant in the tree or a point in the plot to see what it's made of.</source>
-            <translation type="unfinished" />
+            <translation>在树中选择一个变体，或在图中选择一个点，即可查看它的构成。</translation>
         </message>
         <message>
             <source>It doesn't generate text, so it can't draft.</source>
-            <translation type="unfinished" />
+            <translation>它不生成文本，因此不能打草稿。</translation>
         </message>
         <message>
             <source>Size</source>
-            <translation type="unfinished" />
+            <translation>大小</translation>
         </message>
         <message>
             <source>Measurements</source>
-            <translation type="unfinished" />
+            <translation>测量结果</translation>
         </message>
         <message>
             <source>Not measured yet. Evaluate gives it its figures.</source>
-            <translation type="unfinished" />
+            <translation>尚未测量。通过“评测”得到各项数值。</translation>
         </message>
         <message>
             <source>Lineage</source>
-            <translation type="unfinished" />
+            <translation>谱系</translation>
         </message>
         <message>
             <source>Notes</source>
-            <translation type="unfinished" />
+            <translation>说明</translation>
         </message>
         <message>
             <source>Recipe</source>
-            <translation type="unfinished" />
+            <translation>配方</translation>
         </message>
         <message>
             <source>Size on disk</source>
-            <translation type="unfinished" />
+            <translation>磁盘大小</translation>
         </message>
         <message>
-            <source>Decode speed</source>
-            <translation type="unfinished" />
+            <source>Decode</source>
+            <translation>解码</translation>
         </message>
         <message>
             <source>Weights that aren't zero, against all of the original's</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>Non-zero weights</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>Copy the recipe</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>stored as</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>weights</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>bytes</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>{n} of them not zero</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>Effective bits a weight</source>
-            <translation type="unfinished" />
+            <translation>非零权重，相对于原始模型的全部权重</translation>
         </message>
         <message>
             <source>Non-zero</source>
-            <translation type="unfinished" />
+            <translation>非零</translation>
+        </message>
+        <message>
+            <source>Copy the recipe</source>
+            <translation>复制配方</translation>
+        </message>
+        <message>
+            <source>as</source>
+            <translation>存储为</translation>
+        </message>
+        <message>
+            <source>weights</source>
+            <translation>权重数</translation>
+        </message>
+        <message>
+            <source>bytes</source>
+            <translation>字节</translation>
+        </message>
+        <message>
+            <source>{n} of them not zero</source>
+            <translation>其中 {n} 个非零</translation>
+        </message>
+        <message>
+            <source>Bits a weight</source>
+            <translation>每权重位数</translation>
         </message>
         <message>
             <source>Tied, stored once</source>
-            <translation type="unfinished" />
+            <translation>绑定，只存一次</translation>
         </message>
         <message>
             <source>On disk</source>
-            <translation type="unfinished" />
+            <translation>磁盘占用</translation>
         </message>
         <message>
             <source>Resident memory</source>
-            <translation type="unfinished" />
+            <translation>常驻内存</translation>
         </message>
         <message>
             <source>Peak memory</source>
-            <translation type="unfinished" />
+            <translation>峰值内存</translation>
         </message>
         <message>
             <source>Conditions</source>
-            <translation type="unfinished" />
+            <translation>条件</translation>
         </message>
         <message>
             <source>Embedding</source>
-            <translation type="unfinished" />
+            <translation>嵌入</translation>
         </message>
         <message>
             <source>Attention</source>
-            <translation type="unfinished" />
+            <translation>注意力</translation>
         </message>
         <message>
             <source>MLP</source>
-            <translation type="unfinished" />
+            <translation>MLP</translation>
         </message>
         <message>
             <source>Norms</source>
-            <translation type="unfinished" />
+            <translation>归一化</translation>
         </message>
         <message>
             <source>Head</source>
-            <translation type="unfinished" />
+            <translation>输出头</translation>
         </message>
         <message>
             <source>Other</source>
-            <translation type="unfinished" />
+            <translation>其他</translation>
         </message>
         <message>
             <source>Scales</source>
-            <translation type="unfinished" />
+            <translation>缩放系数</translation>
         </message>
         <message>
             <source>Masks</source>
-            <translation type="unfinished" />
+            <translation>掩码</translation>
         </message>
         <message>
             <source>Tokenizer</source>
-            <translation type="unfinished" />
+            <translation>分词器</translation>
         </message>
         <message>
-            <source>Configuration</source>
-            <translation type="unfinished" />
+            <source>Config</source>
+            <translation>配置</translation>
         </message>
         <message>
             <source>file</source>
-            <translation type="unfinished" />
+            <translation>文件</translation>
         </message>
         <message>
             <source>yes</source>
-            <translation type="unfinished" />
+            <translation>是</translation>
         </message>
         <message>
             <source>no</source>
-            <translation type="unfinished" />
+            <translation>否</translation>
         </message>
     </context>
     <context>
         <name>IntEditor</name>
         <message>
             <source>automatic</source>
-            <translation type="unfinished" />
+            <translation>自动</translation>
         </message>
     </context>
     <context>
         <name>JobPanel</name>
         <message>
             <source>Jobs</source>
-            <translation type="unfinished" />
+            <translation>任务</translation>
         </message>
         <message>
             <source>Take finished jobs off the list</source>
-            <translation type="unfinished" />
+            <translation>从列表中移除已结束的任务</translation>
         </message>
         <message>
             <source>No jobs</source>
-            <translation type="unfinished" />
+            <translation>没有任务</translation>
         </message>
         <message>
             <source>What you start appears here, with its progress and its log.</source>
-            <translation type="unfinished" />
+            <translation>你启动的任务会连同进度和日志显示在这里。</translation>
         </message>
         <message>
             <source>Log</source>
-            <translation type="unfinished" />
+            <translation>日志</translation>
         </message>
         <message>
             <source>Curves</source>
-            <translation type="unfinished" />
+            <translation>曲线</translation>
         </message>
         <message>
             <source>Least level shown</source>
-            <translation type="unfinished" />
+            <translation>显示的最低级别</translation>
         </message>
         <message>
             <source>All levels</source>
-            <translation type="unfinished" />
+            <translation>全部级别</translation>
         </message>
         <message>
             <source>Information</source>
-            <translation type="unfinished" />
+            <translation>信息</translation>
         </message>
         <message>
             <source>Warnings</source>
-            <translation type="unfinished" />
+            <translation>警告</translation>
         </message>
         <message>
             <source>Errors</source>
-            <translation type="unfinished" />
+            <translation>错误</translation>
         </message>
         <message>
             <source>Copy the log</source>
-            <translation type="unfinished" />
+            <translation>复制日志</translation>
         </message>
         <message>
             <source>{n} running</source>
-            <translation type="unfinished" />
+            <translation>{n} 个运行中</translation>
         </message>
         <message>
             <source>{n} queued</source>
-            <translation type="unfinished" />
+            <translation>{n} 个排队</translation>
         </message>
         <message>
             <source>Show the variant</source>
-            <translation type="unfinished" />
+            <translation>显示该变体</translation>
         </message>
         <message>
             <source>Explain the failure…</source>
-            <translation type="unfinished" />
+            <translation>解释失败原因…</translation>
         </message>
         <message>
             <source>Restart with other settings…</source>
-            <translation type="unfinished" />
+            <translation>更改设置后重新开始…</translation>
         </message>
         <message>
             <source>Take off the list</source>
-            <translation type="unfinished" />
+            <translation>从列表中移除</translation>
         </message>
         <message>
             <source>Cancel</source>
-            <translation type="unfinished" />
+            <translation>取消</translation>
         </message>
         <message>
             <source>Exported to {folder}</source>
-            <translation type="unfinished" />
+            <translation>已导出到 {folder}</translation>
         </message>
         <message>
             <source>Done</source>
-            <translation type="unfinished" />
+            <translation>完成</translation>
+        </message>
+        <message>
+            <source>Restart with other settings</source>
+            <translation>更改设置后重新开始</translation>
+        </message>
+        <message>
+            <source>Starting</source>
+            <translation>正在启动</translation>
+        </message>
+        <message>
+            <source>loss {value}</source>
+            <translation>损失 {value}</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Waits for its turn</source>
+            <translation>等待轮到它</translation>
+        </message>
+        <message>
+            <source>Cancelled; nothing was kept</source>
+            <translation>已取消；没有保留任何内容</translation>
+        </message>
+        <message>
+            <source>Cancelling…</source>
+            <translation>正在取消…</translation>
         </message>
     </context>
     <context>
         <name>JobRow</name>
         <message>
             <source>Restart with other settings</source>
-            <translation type="unfinished" />
+            <translation>更改设置后重新开始</translation>
         </message>
         <message>
             <source>Cancel</source>
-            <translation type="unfinished" />
+            <translation>取消</translation>
         </message>
         <message>
             <source>Take off the list</source>
-            <translation type="unfinished" />
+            <translation>从列表中移除</translation>
         </message>
         <message>
             <source>Starting</source>
-            <translation type="unfinished" />
+            <translation>正在启动</translation>
         </message>
         <message>
             <source>loss {value}</source>
-            <translation type="unfinished" />
+            <translation>损失 {value}</translation>
         </message>
         <message>
             <source>Failed</source>
-            <translation type="unfinished" />
+            <translation>失败</translation>
         </message>
         <message>
             <source>Waits for its turn</source>
-            <translation type="unfinished" />
+            <translation>等待轮到它</translation>
         </message>
         <message>
             <source>Cancelled; nothing was kept</source>
-            <translation type="unfinished" />
+            <translation>已取消；没有保留任何内容</translation>
         </message>
         <message>
             <source>Cancelling…</source>
-            <translation type="unfinished" />
+            <translation>正在取消…</translation>
         </message>
     </context>
     <context>
         <name>Legend</name>
         <message>
             <source>Pareto front</source>
-            <translation type="unfinished" />
+            <translation>帕累托前沿</translation>
         </message>
         <message>
             <source>Other conditions</source>
-            <translation type="unfinished" />
+            <translation>其他条件</translation>
         </message>
     </context>
     <context>
         <name>LegendButton</name>
         <message>
             <source>Click to dim the others.</source>
-            <translation type="unfinished" />
+            <translation>点击可淡化其他词元。</translation>
         </message>
         <message>
             <source>Show only: {kind}</source>
-            <translation type="unfinished" />
+            <translation>只显示：{kind}</translation>
         </message>
     </context>
     <context>
         <name>LibraryModel</name>
         <message>
             <source>Variant</source>
-            <translation type="unfinished" />
+            <translation>变体</translation>
         </message>
         <message>
             <source>MB</source>
-            <translation type="unfinished" />
+            <translation>MB</translation>
         </message>
         <message>
             <source>Perplexity on the evaluation text (lower is better); for encoders the cosine to the original's output.</source>
-            <translation type="unfinished" />
+            <translation>评测文本上的困惑度（越低越好）；对编码器则为与原始模型输出的余弦相似度。</translation>
         </message>
         <message>
             <source>Score</source>
-            <translation type="unfinished" />
+            <translation>得分</translation>
         </message>
         <message>
             <source>Cosine</source>
-            <translation type="unfinished" />
+            <translation>余弦</translation>
         </message>
         <message>
             <source>Acc. %</source>
-            <translation type="unfinished" />
+            <translation>准确率 %</translation>
         </message>
         <message>
             <source>Perpl.</source>
-            <translation type="unfinished" />
+            <translation>困惑度</translation>
         </message>
         <message>
             <source>waiting for its turn</source>
-            <translation type="unfinished" />
+            <translation>等待轮到它</translation>
         </message>
         <message>
             <source>This variant is being made: {stage}</source>
-            <translation type="unfinished" />
+            <translation>正在制作这个变体：{stage}</translation>
         </message>
         <message>
             <source>Measured on another text or under other conditions than most, so not comparable with them.</source>
-            <translation type="unfinished" />
+            <translation>与大多数不同，它是在另一份文本或其他条件下测量的，因此不能相互比较。</translation>
         </message>
     </context>
     <context>
         <name>LibraryView</name>
         <message>
             <source>Models</source>
-            <translation type="unfinished" />
+            <translation>模型</translation>
         </message>
         <message>
             <source>Filter variants</source>
-            <translation type="unfinished" />
+            <translation>筛选变体</translation>
         </message>
         <message>
             <source>Variants</source>
-            <translation type="unfinished" />
+            <translation>变体</translation>
         </message>
         <message>
             <source>No variant matches “{words}”.</source>
-            <translation type="unfinished" />
+            <translation>没有变体匹配“{words}”。</translation>
         </message>
         <message>
             <source>Damaged records left out: {n}</source>
-            <translation type="unfinished" />
+            <translation>略去的损坏记录：{n}</translation>
         </message>
         <message>
             <source>&amp;Decode with it</source>
-            <translation type="unfinished" />
+            <translation>用它解码(&amp;D)</translation>
         </message>
         <message>
             <source>Use as dra&amp;ft</source>
-            <translation type="unfinished" />
+            <translation>用作草稿模型(&amp;F)</translation>
         </message>
         <message>
             <source>&amp;Prune…</source>
-            <translation type="unfinished" />
+            <translation>剪枝(&amp;P)…</translation>
         </message>
         <message>
             <source>&amp;Quantize…</source>
-            <translation type="unfinished" />
+            <translation>量化(&amp;Q)…</translation>
         </message>
         <message>
             <source>D&amp;istil…</source>
-            <translation type="unfinished" />
+            <translation>蒸馏(&amp;I)…</translation>
         </message>
         <message>
             <source>Fine-&amp;tune…</source>
-            <translation type="unfinished" />
+            <translation>微调(&amp;T)…</translation>
         </message>
         <message>
             <source>&amp;Evaluate…</source>
-            <translation type="unfinished" />
+            <translation>评测(&amp;E)…</translation>
         </message>
         <message>
             <source>E&amp;xport to ONNX…</source>
-            <translation type="unfinished" />
+            <translation>导出为 ONNX(&amp;X)…</translation>
         </message>
         <message>
             <source>&amp;Rename</source>
-            <translation type="unfinished" />
+            <translation>重命名(&amp;R)</translation>
         </message>
         <message>
             <source>Show &amp;folder</source>
-            <translation type="unfinished" />
+            <translation>显示文件夹(&amp;F)</translation>
         </message>
         <message>
             <source>&amp;Copy recipe</source>
-            <translation type="unfinished" />
+            <translation>复制配方(&amp;C)</translation>
         </message>
         <message>
             <source>De&amp;lete…</source>
-            <translation type="unfinished" />
+            <translation>删除(&amp;L)…</translation>
+        </message>
+        <message>
+            <source>Rename</source>
+            <translation>重命名</translation>
         </message>
     </context>
     <context>
         <name>LogView</name>
         <message>
+            <source>Restart with other settings</source>
+            <translation>更改设置后重新开始</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Take off the list</source>
+            <translation>从列表中移除</translation>
+        </message>
+        <message>
+            <source>Starting</source>
+            <translation>正在启动</translation>
+        </message>
+        <message>
+            <source>loss {value}</source>
+            <translation>损失 {value}</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Waits for its turn</source>
+            <translation>等待轮到它</translation>
+        </message>
+        <message>
+            <source>Cancelled; nothing was kept</source>
+            <translation>已取消；没有保留任何内容</translation>
+        </message>
+        <message>
+            <source>Cancelling…</source>
+            <translation>正在取消…</translation>
+        </message>
+        <message>
             <source>Log</source>
-            <translation type="unfinished" />
+            <translation>日志</translation>
+        </message>
+        <message>
+            <source>Nothing logged yet</source>
+            <translation>还没有日志</translation>
+        </message>
+    </context>
+    <context>
+        <name>MainWindow</name>
+        <message>
+            <source>Open</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <source>Open a model: a folder, a GGUF file, or a Hub id</source>
+            <translation>打开模型：文件夹、GGUF 文件或 Hub 标识</translation>
+        </message>
+        <message>
+            <source>Prune</source>
+            <translation>剪枝</translation>
+        </message>
+        <message>
+            <source>Take out weights that matter least</source>
+            <translation>去掉最不重要的权重</translation>
+        </message>
+        <message>
+            <source>Quantize</source>
+            <translation>量化</translation>
+        </message>
+        <message>
+            <source>Store weights in fewer bits</source>
+            <translation>用更少的位存储权重</translation>
+        </message>
+        <message>
+            <source>Distil</source>
+            <translation>蒸馏</translation>
+        </message>
+        <message>
+            <source>Teach a smaller model what this one says</source>
+            <translation>教一个更小的模型说出这个模型会说的</translation>
+        </message>
+        <message>
+            <source>Fine-tune</source>
+            <translation>微调</translation>
+        </message>
+        <message>
+            <source>Train on, to recover what a cut cost</source>
+            <translation>继续训练，找回削减所失去的</translation>
+        </message>
+        <message>
+            <source>Evaluate</source>
+            <translation>评测</translation>
+        </message>
+        <message>
+            <source>Measure a variant again, or on another text</source>
+            <translation>再次测量一个变体，或换一份文本</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>Export to ONNX, with a check of the result</source>
+            <translation>导出为 ONNX，并检查结果</translation>
+        </message>
+        <message>
+            <source>Trade-off</source>
+            <translation>权衡</translation>
+        </message>
+        <message>
+            <source>Decode lab</source>
+            <translation>解码实验室</translation>
+        </message>
+        <message>
+            <source>Language</source>
+            <translation>语言</translation>
+        </message>
+        <message>
+            <source>Light or dark</source>
+            <translation>浅色或深色</translation>
+        </message>
+        <message>
+            <source>Menu</source>
+            <translation>菜单</translation>
+        </message>
+        <message>
+            <source>&amp;New workspace…</source>
+            <translation>新建工作区(&amp;N)…</translation>
+        </message>
+        <message>
+            <source>&amp;Open workspace…</source>
+            <translation>打开工作区(&amp;O)…</translation>
+        </message>
+        <message>
+            <source>&amp;Recent workspaces</source>
+            <translation>最近的工作区(&amp;R)</translation>
+        </message>
+        <message>
+            <source>&amp;Show the workspace's folder</source>
+            <translation>显示工作区文件夹(&amp;S)</translation>
+        </message>
+        <message>
+            <source>Open the s&amp;tarter models</source>
+            <translation>打开入门模型(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Show the &amp;inspector</source>
+            <translation>显示检视面板(&amp;I)</translation>
+        </message>
+        <message>
+            <source>Show the &amp;jobs</source>
+            <translation>显示任务(&amp;J)</translation>
+        </message>
+        <message>
+            <source>S&amp;ettings…</source>
+            <translation>设置(&amp;E)…</translation>
+        </message>
+        <message>
+            <source>&amp;Keyboard shortcuts</source>
+            <translation>键盘快捷键(&amp;K)</translation>
+        </message>
+        <message>
+            <source>&amp;About Spokeshave</source>
+            <translation>关于 Spokeshave(&amp;A)</translation>
+        </message>
+        <message>
+            <source>&amp;Quit</source>
+            <translation>退出(&amp;Q)</translation>
+        </message>
+        <message>
+            <source>Open a model</source>
+            <translation>打开模型</translation>
+        </message>
+        <message>
+            <source>Export to ONNX</source>
+            <translation>导出为 ONNX</translation>
+        </message>
+        <message>
+            <source>Show the trade-off</source>
+            <translation>显示权衡图</translation>
+        </message>
+        <message>
+            <source>Show the decode lab</source>
+            <translation>显示解码实验室</translation>
+        </message>
+        <message>
+            <source>Filter the variants</source>
+            <translation>筛选变体</translation>
+        </message>
+        <message>
+            <source>Show or hide the inspector</source>
+            <translation>显示或隐藏检视面板</translation>
+        </message>
+        <message>
+            <source>Show or hide the jobs</source>
+            <translation>显示或隐藏任务</translation>
+        </message>
+        <message>
+            <source>Open a workspace</source>
+            <translation>打开工作区</translation>
+        </message>
+        <message>
+            <source>New workspace</source>
+            <translation>新建工作区</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>This list</source>
+            <translation>本列表</translation>
+        </message>
+        <message>
+            <source>Quit</source>
+            <translation>退出</translation>
+        </message>
+        <message>
+            <source>There's no translation for {language}.</source>
+            <translation>没有 {language} 的翻译。</translation>
+        </message>
+        <message>
+            <source>Choose an empty folder for the new workspace</source>
+            <translation>为新工作区选择一个空文件夹</translation>
+        </message>
+        <message>
+            <source>None yet</source>
+            <translation>还没有</translation>
+        </message>
+        <message>
+            <source>Open {name}</source>
+            <translation>打开 {name}</translation>
+        </message>
+        <message>
+            <source>The starter models are here already.</source>
+            <translation>入门模型已经在这里了。</translation>
+        </message>
+        <message>
+            <source>The recipe of {name} is on the clipboard.</source>
+            <translation>{name} 的配方已复制到剪贴板。</translation>
+        </message>
+        <message>
+            <source>Delete {name}?</source>
+            <translation>删除 {name}？</translation>
+        </message>
+        <message>
+            <source>Its folder and its measurements are removed for good.</source>
+            <translation>它的文件夹和测量结果将被永久移除。</translation>
+        </message>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Open a model first.</source>
+            <translation>请先打开一个模型。</translation>
+        </message>
+        <message>
+            <source>The method {name} isn't known here.</source>
+            <translation>这里不认识方法 {name}。</translation>
+        </message>
+        <message>
+            <source>Open a model first</source>
+            <translation>请先打开一个模型</translation>
+        </message>
+        <message>
+            <source>Rename</source>
+            <translation>重命名</translation>
+        </message>
+        <message>
+            <source>Decode with it</source>
+            <translation>用它解码</translation>
+        </message>
+        <message>
+            <source>What can be done with it</source>
+            <translation>可以对它做什么</translation>
+        </message>
+        <message>
+            <source>The next point</source>
+            <translation>下一个点</translation>
+        </message>
+        <message>
+            <source>Show everything</source>
+            <translation>显示全部</translation>
+        </message>
+        <message>
+            <source>Move the budget line</source>
+            <translation>移动预算线</translation>
+        </message>
+        <message>
+            <source>The next job</source>
+            <translation>下一个任务</translation>
+        </message>
+        <message>
+            <source>Its result, or why it failed</source>
+            <translation>它的结果，或者失败的原因</translation>
+        </message>
+        <message>
+            <source>Cancel it, or take it off the list</source>
+            <translation>取消它，或从列表中移除</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>Window</source>
+            <translation>窗口</translation>
+        </message>
+        <message>
+            <source>Tree</source>
+            <translation>树</translation>
+        </message>
+        <message>
+            <source>Plot</source>
+            <translation>图</translation>
+        </message>
+        <message>
+            <source>Jobs</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>A job is still at work. Close all the same?</source>
+            <translation>有一个任务仍在进行。仍要关闭吗？</translation>
+        </message>
+        <message>
+            <source>Jobs are still at work. Close all the same?</source>
+            <translation>有任务仍在进行。仍要关闭吗？</translation>
+        </message>
+        <message>
+            <source>They are cancelled, and nothing of them is kept.</source>
+            <translation>它们会被取消，不保留任何内容。</translation>
+        </message>
+        <message>
+            <source>Cancel them and close</source>
+            <translation>取消任务并关闭</translation>
         </message>
     </context>
     <context>
         <name>MeasurePage</name>
         <message>
             <source>Measure</source>
-            <translation type="unfinished" />
+            <translation>测量</translation>
         </message>
         <message>
             <source>Measure a variant</source>
-            <translation type="unfinished" />
+            <translation>测量变体</translation>
         </message>
         <message>
             <source>Figures taken on the same text, with the same context and as many tokens, can be compared.</source>
-            <translation type="unfinished" />
+            <translation>在同一份文本上、以相同的上下文和同样多的词元测得的数值才能相互比较。</translation>
         </message>
         <message>
             <source>Hold Ctrl to choose several</source>
-            <translation type="unfinished" />
+            <translation>按住 Ctrl 可选择多个</translation>
         </message>
         <message>
             <source>Held-out text that comes with Spokeshave</source>
-            <translation type="unfinished" />
+            <translation>Spokeshave 自带的留出文本</translation>
         </message>
         <message>
             <source>KL divergence and agreement are measured against it</source>
-            <translation type="unfinished" />
+            <translation>KL 散度和一致率以它为基准测量</translation>
         </message>
         <message>
             <source>automatic</source>
-            <translation type="unfinished" />
+            <translation>自动</translation>
         </message>
         <message>
             <source>Tokens that the model sees at once; automatic: 512, or the model's own where that is less</source>
-            <translation type="unfinished" />
+            <translation>模型一次看到的词元数；自动：512，或模型自身更小的上下文</translation>
         </message>
         <message>
             <source>More tokens take longer and make the interval narrower</source>
-            <translation type="unfinished" />
+            <translation>词元越多耗时越长，区间也越窄</translation>
         </message>
         <message>
             <source>Measure speed too</source>
-            <translation type="unfinished" />
+            <translation>同时测量速度</translation>
         </message>
         <message>
             <source>Compare with</source>
-            <translation type="unfinished" />
+            <translation>比较对象</translation>
         </message>
         <message>
             <source>Device</source>
-            <translation type="unfinished" />
+            <translation>设备</translation>
         </message>
         <message>
             <source>Context</source>
-            <translation type="unfinished" />
+            <translation>上下文</translation>
         </message>
         <message>
             <source>Read at most, tokens</source>
-            <translation type="unfinished" />
+            <translation>最多读取的词元数</translation>
         </message>
         <message>
             <source>Text</source>
-            <translation type="unfinished" />
+            <translation>文本</translation>
         </message>
         <message>
             <source>Nothing</source>
-            <translation type="unfinished" />
+            <translation>无</translation>
         </message>
     </context>
     <context>
         <name>MethodPage</name>
         <message>
             <source>Method</source>
-            <translation type="unfinished" />
+            <translation>方法</translation>
         </message>
         <message>
             <source>Choose a method</source>
-            <translation type="unfinished" />
+            <translation>选择方法</translation>
         </message>
         <message>
             <source>Pruning takes weights away. What's left computes with fewer of them, and a little less exactly.</source>
-            <translation type="unfinished" />
+            <translation>剪枝去掉一部分权重。剩下的用更少的权重计算，精确度略低。</translation>
         </message>
         <message>
-            <source>Quantization stores each weight in fewer bits. Eight bits are nearly free; below four, accuracy falls fast.</source>
-            <translation type="unfinished" />
+            <source>Quantization stores each weight in fewer bits. Eight are nearly free; below four, accuracy falls fast.</source>
+            <translation>量化用更少的位存储每个权重。八位几乎没有损失；低于四位，准确率迅速下降。</translation>
         </message>
         <message>
             <source>A smaller model, the student, learns to predict what the larger one, the teacher, predicts.</source>
-            <translation type="unfinished" />
+            <translation>较小的模型（学生）学习预测较大的模型（教师）所预测的内容。</translation>
         </message>
         <message>
             <source>Training a little more on text wins back accuracy that a cut has cost. Zeros stay zero.</source>
-            <translation type="unfinished" />
+            <translation>在文本上再训练一会儿，可以找回削减所失去的准确率。零保持为零。</translation>
         </message>
         <message>
             <source>The worker is still starting. The methods appear here in a few seconds.</source>
-            <translation type="unfinished" />
+            <translation>工作进程仍在启动。几秒后方法会出现在这里。</translation>
         </message>
     </context>
     <context>
         <name>OpenModelWizard</name>
         <message>
             <source>Open a model</source>
-            <translation type="unfinished" />
+            <translation>打开模型</translation>
         </message>
         <message>
             <source>Open</source>
-            <translation type="unfinished" />
+            <translation>打开</translation>
         </message>
         <message>
             <source>Open {name}</source>
-            <translation type="unfinished" />
+            <translation>打开 {name}</translation>
         </message>
     </context>
     <context>
         <name>PartsBar</name>
         <message>
             <source>Embedding</source>
-            <translation type="unfinished" />
+            <translation>嵌入</translation>
         </message>
         <message>
             <source>Attention</source>
-            <translation type="unfinished" />
+            <translation>注意力</translation>
         </message>
         <message>
             <source>MLP</source>
-            <translation type="unfinished" />
+            <translation>MLP</translation>
         </message>
         <message>
             <source>Norms</source>
-            <translation type="unfinished" />
+            <translation>归一化</translation>
         </message>
         <message>
             <source>Output head</source>
-            <translation type="unfinished" />
+            <translation>输出头</translation>
         </message>
         <message>
             <source>Other</source>
-            <translation type="unfinished" />
+            <translation>其他</translation>
         </message>
     </context>
     <context>
         <name>ReplayBar</name>
         <message>
             <source>Rounds shown</source>
-            <translation type="unfinished" />
+            <translation>已显示的轮次</translation>
         </message>
         <message>
             <source>Drag through the rounds of this run</source>
-            <translation type="unfinished" />
+            <translation>拖动以浏览本次运行的各轮</translation>
         </message>
         <message>
             <source>Replay speed</source>
-            <translation type="unfinished" />
+            <translation>回放速度</translation>
         </message>
         <message>
             <source>Replay speed: {times}1 is as fast as it was</source>
-            <translation type="unfinished" />
+            <translation>回放速度：{times}1 即与当时一样快</translation>
         </message>
         <message>
             <source>Pause the replay</source>
-            <translation type="unfinished" />
+            <translation>暂停回放</translation>
         </message>
         <message>
             <source>Replay this run</source>
-            <translation type="unfinished" />
+            <translation>回放本次运行</translation>
         </message>
         <message>
             <source>round {done} of {of} · {seconds}</source>
-            <translation type="unfinished" />
+            <translation>第 {done} 轮，共 {of} 轮 · {seconds}</translation>
         </message>
         <message>
             <source>{n} s</source>
-            <translation type="unfinished" />
+            <translation>{n} 秒</translation>
         </message>
     </context>
     <context>
         <name>ReviewPage</name>
         <message>
             <source>Review</source>
-            <translation type="unfinished" />
+            <translation>确认</translation>
         </message>
         <message>
             <source>Ready to start</source>
-            <translation type="unfinished" />
+            <translation>可以开始</translation>
         </message>
         <message>
             <source>The work goes on in the background; the window stays free.</source>
-            <translation type="unfinished" />
+            <translation>工作在后台进行；窗口始终可用。</translation>
         </message>
         <message>
             <source>The same seed gives the same weights on the same machine</source>
-            <translation type="unfinished" />
+            <translation>在同一台机器上，相同的种子得到相同的权重</translation>
         </message>
         <message>
             <source>Name</source>
-            <translation type="unfinished" />
+            <translation>名称</translation>
         </message>
         <message>
             <source>Device</source>
-            <translation type="unfinished" />
+            <translation>设备</translation>
         </message>
         <message>
             <source>Seed</source>
-            <translation type="unfinished" />
+            <translation>种子</translation>
         </message>
         <message>
             <source>Measure it afterwards: perplexity, difference from the original, speed</source>
-            <translation type="unfinished" />
+            <translation>完成后测量：困惑度、与原始模型的差异、速度</translation>
         </message>
         <message>
             <source>Without a measurement the variant has no place on the plot</source>
-            <translation type="unfinished" />
+            <translation>没有测量，变体在图上就没有位置</translation>
         </message>
         <message>
             <source>On the held-out text that comes with Spokeshave</source>
-            <translation type="unfinished" />
+            <translation>用 Spokeshave 自带的留出文本</translation>
         </message>
         <message>
             <source>Recipe</source>
-            <translation type="unfinished" />
+            <translation>配方</translation>
         </message>
         <message>
             <source>spokeshave-cli run makes the same variant from it</source>
-            <translation type="unfinished" />
+            <translation>spokeshave-cli run 可由它制作出同样的变体</translation>
         </message>
         <message>
             <source>Copy</source>
-            <translation type="unfinished" />
+            <translation>复制</translation>
         </message>
         <message>
             <source>Copied</source>
-            <translation type="unfinished" />
+            <translation>已复制</translation>
         </message>
         <message>
             <source>Ready to export</source>
-            <translation type="unfinished" />
+            <translation>可以导出</translation>
         </message>
         <message>
             <source>It's called done only when onnxruntime gives what torch gives.</source>
-            <translation type="unfinished" />
+            <translation>只有 onnxruntime 给出与 torch 相同的结果，才算完成。</translation>
         </message>
         <message>
             <source>Device for the comparison</source>
-            <translation type="unfinished" />
+            <translation>用于对比的设备</translation>
         </message>
         <message>
             <source>Model</source>
-            <translation type="unfinished" />
+            <translation>模型</translation>
         </message>
         <message>
             <source>Folder</source>
-            <translation type="unfinished" />
+            <translation>文件夹</translation>
         </message>
         <message>
             <source>Size</source>
-            <translation type="unfinished" />
+            <translation>大小</translation>
         </message>
         <message>
             <source>about {size}, an estimate; {now} now</source>
-            <translation type="unfinished" />
+            <translation>约 {size}（估计）；目前 {now}</translation>
         </message>
         <message>
             <source>Checks</source>
-            <translation type="unfinished" />
+            <translation>检查</translation>
         </message>
         <message>
             <source>loads; logits against torch; the same greedy tokens; every data byte referenced</source>
-            <translation type="unfinished" />
+            <translation>能否加载；与 torch 对比 logit；贪心词元是否相同；数据的每个字节是否都被引用</translation>
         </message>
         <message>
             <source>loads; outputs against torch; padded batches; every data byte referenced</source>
-            <translation type="unfinished" />
+            <translation>能否加载；与 torch 对比输出；带填充的批次；数据的每个字节是否都被引用</translation>
         </message>
         <message>
             <source>The weights are written as float32, with the values that quantization left: exact, but not small.</source>
-            <translation type="unfinished" />
+            <translation>权重以 float32 写出，数值与量化后的相同：精确，但不小。</translation>
         </message>
         <message>
             <source>What's in the folder now is replaced once the export is whole.</source>
-            <translation type="unfinished" />
+            <translation>导出完整后，文件夹中现有的内容将被替换。</translation>
         </message>
         <message>
             <source>Ready to open</source>
-            <translation type="unfinished" />
+            <translation>可以打开</translation>
         </message>
         <message>
             <source>the held-out text that comes with Spokeshave</source>
-            <translation type="unfinished" />
+            <translation>Spokeshave 自带的留出文本</translation>
         </message>
         <message>
             <source>perplexity on {text}, at most {n} tokens; speed</source>
-            <translation type="unfinished" />
+            <translation>{text}上的困惑度，最多 {n} 个词元；速度</translation>
         </message>
         <message>
             <source>nothing, so it has no place on the plot yet</source>
-            <translation type="unfinished" />
+            <translation>不测量，因此它在图上还没有位置</translation>
         </message>
         <message>
             <source>as it's stored</source>
-            <translation type="unfinished" />
+            <translation>与存储时相同</translation>
         </message>
         <message>
             <source>Source</source>
-            <translation type="unfinished" />
+            <translation>来源</translation>
         </message>
         <message>
             <source>unknown</source>
-            <translation type="unfinished" />
+            <translation>未知</translation>
         </message>
         <message>
             <source>Weights</source>
-            <translation type="unfinished" />
+            <translation>权重</translation>
         </message>
         <message>
             <source>Measured</source>
-            <translation type="unfinished" />
+            <translation>测量</translation>
         </message>
         <message>
             <source>Workspace</source>
-            <translation type="unfinished" />
+            <translation>工作区</translation>
         </message>
         <message>
             <source>Download</source>
-            <translation type="unfinished" />
+            <translation>下载</translation>
+        </message>
+    </context>
+    <context>
+        <name>SettingsDialog</name>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>As the system</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>浅色</translation>
+        </message>
+        <message>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+        <message>
+            <source>All but the window's share</source>
+            <translation>除窗口所需外的全部</translation>
+        </message>
+        <message>
+            <source>&amp;Theme</source>
+            <translation>主题(&amp;T)</translation>
+        </message>
+        <message>
+            <source>&amp;Language</source>
+            <translation>语言(&amp;L)</translation>
+        </message>
+        <message>
+            <source>T&amp;hreads of a worker</source>
+            <translation>工作进程的线程数(&amp;H)</translation>
+        </message>
+        <message>
+            <source>Threads apply from the next start. Each job's form names its device.</source>
+            <translation>线程数从下次启动起生效。设备在各任务的表单中选择。</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+    </context>
+    <context>
+        <name>ShortcutsDialog</name>
+        <message>
+            <source>Keyboard shortcuts</source>
+            <translation>键盘快捷键</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
         </message>
     </context>
     <context>
         <name>SourcePage</name>
         <message>
             <source>Source</source>
-            <translation type="unfinished" />
+            <translation>来源</translation>
         </message>
         <message>
             <source>Which model?</source>
-            <translation type="unfinished" />
+            <translation>哪个模型？</translation>
         </message>
         <message>
             <source>A new variant is made from it. The one that you choose stays as it is.</source>
-            <translation type="unfinished" />
+            <translation>将由它制作一个新变体。你选择的模型保持原样。</translation>
         </message>
         <message>
             <source>Model</source>
-            <translation type="unfinished" />
+            <translation>模型</translation>
         </message>
         <message>
             <source>ONNX is a format that many programs run, without Python and without torch.</source>
-            <translation type="unfinished" />
+            <translation>ONNX 是许多程序都能运行的格式，不需要 Python，也不需要 torch。</translation>
         </message>
         <message>
             <source>Where is the model?</source>
-            <translation type="unfinished" />
+            <translation>模型在哪里？</translation>
         </message>
         <message>
             <source>A copy is made in the workspace. What you open is never changed.</source>
-            <translation type="unfinished" />
+            <translation>会在工作区中制作一份副本。你打开的内容绝不会被更改。</translation>
         </message>
         <message>
             <source>/path/to/model  or  organisation/model</source>
-            <translation type="unfinished" />
+            <translation>/路径/到/模型  或  组织/模型</translation>
         </message>
         <message>
             <source>Path, or id on the Hugging Face Hub</source>
-            <translation type="unfinished" />
+            <translation>路径，或 Hugging Face Hub 上的标识</translation>
         </message>
         <message>
             <source>Shakespeare 7M</source>
-            <translation type="unfinished" />
+            <translation>Shakespeare 7M</translation>
         </message>
         <message>
             <source>A small language model that comes with Spokeshave.</source>
-            <translation type="unfinished" />
+            <translation>Spokeshave 自带的小型语言模型。</translation>
         </message>
         <message>
             <source>Shakespeare 1M</source>
-            <translation type="unfinished" />
+            <translation>Shakespeare 1M</translation>
         </message>
         <message>
             <source>A smaller one with the same tokens: a draft for the other.</source>
-            <translation type="unfinished" />
+            <translation>词元相同的更小模型：可为前者打草稿。</translation>
         </message>
         <message>
             <source>Or begin with a starter model</source>
-            <translation type="unfinished" />
+            <translation>或者从入门模型开始</translation>
         </message>
         <message>
             <source>A folder with config.json and .safetensors files, a .gguf file, or an id such as {example}.</source>
-            <translation type="unfinished" />
+            <translation>含有 config.json 和 .safetensors 文件的文件夹、.gguf 文件，或如 {example} 这样的标识。</translation>
         </message>
         <message>
             <source>A folder on this machine.</source>
-            <translation type="unfinished" />
+            <translation>本机上的文件夹。</translation>
         </message>
         <message>
             <source>A GGUF file. Its weights are unpacked into an ordinary model.</source>
-            <translation type="unfinished" />
+            <translation>GGUF 文件。它的权重会被解包成普通模型。</translation>
         </message>
         <message>
             <source>An id on the Hub. It's looked up when you go on; nothing is downloaded yet.</source>
-            <translation type="unfinished" />
+            <translation>Hub 上的标识。点“下一步”时才会查询；现在不会下载任何内容。</translation>
         </message>
         <message>
             <source>There is nothing at this path.</source>
-            <translation type="unfinished" />
+            <translation>这个路径上什么也没有。</translation>
         </message>
         <message>
             <source>This file isn't a model.</source>
-            <translation type="unfinished" />
+            <translation>这个文件不是模型。</translation>
         </message>
         <message>
             <source>Choose the model's folder</source>
-            <translation type="unfinished" />
+            <translation>选择模型的文件夹</translation>
         </message>
         <message>
             <source>Choose a GGUF file</source>
-            <translation type="unfinished" />
+            <translation>选择 GGUF 文件</translation>
         </message>
         <message>
             <source>GGUF files (*.gguf);;All files (*)</source>
-            <translation type="unfinished" />
+            <translation>GGUF 文件 (*.gguf);;所有文件 (*)</translation>
+        </message>
+    </context>
+    <context>
+        <name>StatusBar</name>
+        <message>
+            <source>1 job running</source>
+            <translation>1 个任务运行中</translation>
+        </message>
+        <message>
+            <source>{n} jobs running</source>
+            <translation>{n} 个任务运行中</translation>
+        </message>
+        <message>
+            <source>{n} queued</source>
+            <translation>{n} 个排队</translation>
+        </message>
+        <message>
+            <source>No jobs running</source>
+            <translation>没有任务在运行</translation>
+        </message>
+        <message>
+            <source>{n} busy</source>
+            <translation>{n} 个忙碌</translation>
+        </message>
+        <message>
+            <source>{n} holding models</source>
+            <translation>{n} 个持有模型</translation>
+        </message>
+        <message>
+            <source>{n} spare, warm</source>
+            <translation>{n} 个备用，已预热</translation>
+        </message>
+        <message>
+            <source>{n} starting</source>
+            <translation>{n} 个正在启动</translation>
+        </message>
+        <message>
+            <source>Workers: {state}</source>
+            <translation>工作进程：{state}</translation>
+        </message>
+        <message>
+            <source>none yet</source>
+            <translation>还没有</translation>
+        </message>
+        <message>
+            <source>CPU · {n} threads</source>
+            <translation>CPU · {n} 线程</translation>
+        </message>
+        <message>
+            <source>Device not known yet</source>
+            <translation>设备尚不清楚</translation>
+        </message>
+        <message>
+            <source>{used} of {total} used</source>
+            <translation>已用 {used}，共 {total}</translation>
+        </message>
+        <message>
+            <source>Memory of this computer; free: {free}</source>
+            <translation>本机内存；可用：{free}</translation>
+        </message>
+        <message>
+            <source>The worker holds {resident}</source>
+            <translation>工作进程占用 {resident}</translation>
+        </message>
+        <message>
+            <source>GPU {used} used</source>
+            <translation>GPU 已用 {used}</translation>
+        </message>
+        <message>
+            <source>GPU {used} used, {free} free</source>
+            <translation>GPU 已用 {used}，可用 {free}</translation>
         </message>
     </context>
     <context>
         <name>Steps</name>
         <message>
             <source>Step {n} of {total}: {name}</source>
-            <translation type="unfinished" />
+            <translation>第 {n} 步，共 {total} 步：{name}</translation>
         </message>
     </context>
     <context>
         <name>TextChoice</name>
         <message>
             <source>A text file of my own</source>
-            <translation type="unfinished" />
+            <translation>我自己的文本文件</translation>
         </message>
         <message>
             <source>Choose a text</source>
-            <translation type="unfinished" />
+            <translation>选择文本</translation>
         </message>
         <message>
             <source>Text files (*.txt *.md *.text);;All files (*)</source>
-            <translation type="unfinished" />
+            <translation>文本文件 (*.txt *.md *.text);;所有文件 (*)</translation>
         </message>
     </context>
     <context>
         <name>TokenCard</name>
         <message>
             <source>Why this token</source>
-            <translation type="unfinished" />
+            <translation>为什么是这个词元</translation>
         </message>
     </context>
     <context>
         <name>TokenFlow</name>
         <message>
             <source>Token flow</source>
-            <translation type="unfinished" />
+            <translation>词元流</translation>
         </message>
         <message>
             <source>Arrow keys move from token to token, Enter keeps a token's card open, Ctrl+C copies the text.</source>
-            <translation type="unfinished" />
+            <translation>方向键在词元间移动，Enter 让词元的卡片保持打开，Ctrl+C 复制文本。</translation>
         </message>
         <message>
             <source>Copy text</source>
-            <translation type="unfinished" />
+            <translation>复制文本</translation>
         </message>
         <message>
             <source>Copy this token</source>
-            <translation type="unfinished" />
+            <translation>复制这个词元</translation>
         </message>
         <message>
             <source>Explain this token</source>
-            <translation type="unfinished" />
+            <translation>解释这个词元</translation>
         </message>
     </context>
     <context>
         <name>TradeoffPlot</name>
         <message>
             <source>Trade-off plot</source>
-            <translation type="unfinished" />
+            <translation>权衡图</translation>
         </message>
         <message>
             <source>Size on disk (MB, log scale)</source>
-            <translation type="unfinished" />
+            <translation>磁盘大小（MB，对数刻度）</translation>
         </message>
         <message>
             <source>Parameters (millions, log scale)</source>
-            <translation type="unfinished" />
+            <translation>参数量（百万，对数刻度）</translation>
         </message>
         <message>
             <source>Resident memory (MB, log scale)</source>
-            <translation type="unfinished" />
+            <translation>常驻内存（MB，对数刻度）</translation>
         </message>
         <message>
             <source>Decode speed (tokens/s, log scale; right is better)</source>
-            <translation type="unfinished" />
+            <translation>解码速度（词元/秒，对数刻度；越靠右越好）</translation>
         </message>
         <message>
             <source>{title} ({unit}log scale, up is better)</source>
-            <translation type="unfinished" />
+            <translation>{title}（{unit}对数刻度，越靠上越好）</translation>
         </message>
         <message>
             <source>best: {name}</source>
-            <translation type="unfinished" />
+            <translation>最佳：{name}</translation>
         </message>
         <message>
             <source>nothing fits</source>
-            <translation type="unfinished" />
+            <translation>没有符合的</translation>
         </message>
         <message>
             <source>Size</source>
-            <translation type="unfinished" />
+            <translation>大小</translation>
         </message>
         <message>
             <source>Decode</source>
-            <translation type="unfinished" />
+            <translation>解码</translation>
         </message>
         <message>
             <source> and {n} more</source>
-            <translation type="unfinished" />
+            <translation> 等另外 {n} 个</translation>
         </message>
         <message>
             <source>Indistinguishable from {names}{more}</source>
-            <translation type="unfinished" />
+            <translation>与 {names}{more} 无法区分</translation>
         </message>
         <message>
             <source>Measured under other conditions</source>
-            <translation type="unfinished" />
+            <translation>在其他条件下测量</translation>
         </message>
         <message>
             <source>Size, estimated</source>
-            <translation type="unfinished" />
+            <translation>大小（估计）</translation>
         </message>
         <message>
             <source>Being made</source>
-            <translation type="unfinished" />
+            <translation>正在制作</translation>
         </message>
     </context>
     <context>
         <name>TradeoffView</name>
         <message>
             <source>Size on disk</source>
-            <translation type="unfinished" />
+            <translation>磁盘大小</translation>
         </message>
         <message>
             <source>Parameters</source>
-            <translation type="unfinished" />
+            <translation>参数量</translation>
         </message>
         <message>
             <source>Resident memory</source>
-            <translation type="unfinished" />
+            <translation>常驻内存</translation>
         </message>
         <message>
             <source>Decode speed</source>
-            <translation type="unfinished" />
+            <translation>解码速度</translation>
         </message>
         <message>
             <source>What the horizontal axis shows</source>
-            <translation type="unfinished" />
+            <translation>横轴显示什么</translation>
         </message>
         <message>
             <source>What the vertical axis shows</source>
-            <translation type="unfinished" />
+            <translation>纵轴显示什么</translation>
         </message>
         <message>
             <source>A line that you drag: the best variant within it is marked</source>
-            <translation type="unfinished" />
+            <translation>可以拖动的线：其范围内最好的变体会被标出</translation>
         </message>
         <message>
             <source>Budget line</source>
-            <translation type="unfinished" />
+            <translation>预算线</translation>
         </message>
         <message>
             <source>No budget</source>
-            <translation type="unfinished" />
+            <translation>无预算</translation>
         </message>
         <message>
             <source>Budget across</source>
-            <translation type="unfinished" />
+            <translation>横向预算</translation>
         </message>
         <message>
             <source>Budget upwards</source>
-            <translation type="unfinished" />
+            <translation>纵向预算</translation>
         </message>
         <message>
             <source>against</source>
-            <translation type="unfinished" />
+            <translation>对</translation>
         </message>
         <message>
             <source>Show everything again (double-click an empty place)</source>
-            <translation type="unfinished" />
+            <translation>重新显示全部（双击空白处）</translation>
         </message>
         <message>
             <source>No models yet</source>
-            <translation type="unfinished" />
+            <translation>还没有模型</translation>
         </message>
         <message>
             <source>Open a model to see how small it can get.
 Drop a folder or a .gguf file here.</source>
-            <translation type="unfinished" />
+            <translation>打开一个模型，看看它能变得多小。
+也可把文件夹或 .gguf 文件拖到这里。</translation>
         </message>
         <message>
             <source>Open a model…</source>
-            <translation type="unfinished" />
+            <translation>打开模型…</translation>
         </message>
         <message>
             <source>Open the starter models</source>
-            <translation type="unfinished" />
+            <translation>打开入门模型</translation>
         </message>
         <message>
             <source>Evaluate…</source>
-            <translation type="unfinished" />
+            <translation>评测…</translation>
         </message>
         <message>
             <source>Nothing to plot on these axes</source>
-            <translation type="unfinished" />
+            <translation>这两个坐标轴上没有可画的</translation>
         </message>
         <message>
             <source>No variant has both figures: {y} and {x}. Measuring one gives the plot its first point.</source>
-            <translation type="unfinished" />
+            <translation>没有变体同时具有 {y} 与 {x} 两个数值。测量一个，图上就有第一个点。</translation>
         </message>
         <message>
             <source>Waiting for its turn</source>
-            <translation type="unfinished" />
+            <translation>等待轮到它</translation>
         </message>
         <message>
             <source>Its first point appears here when it has been measured.</source>
-            <translation type="unfinished" />
+            <translation>测量完成后，它的第一个点会出现在这里。</translation>
         </message>
         <message>
             <source>Not shown, for want of a figure ({what}): {names}</source>
-            <translation type="unfinished" />
+            <translation>因缺少数值（{what}）而未显示：{names}</translation>
         </message>
         <message>
             <source>Hollow points were measured under other conditions: they can't be compared with the rest.</source>
-            <translation type="unfinished" />
+            <translation>空心点是在其他条件下测量的：不能与其余的比较。</translation>
         </message>
     </context>
     <context>
         <name>TryExportDialog</name>
         <message>
             <source>Try the export</source>
-            <translation type="unfinished" />
+            <translation>试用导出结果</translation>
         </message>
         <message>
             <source>Generate with the exported files</source>
-            <translation type="unfinished" />
+            <translation>用导出的文件生成</translation>
         </message>
         <message>
             <source>onnxruntime runs {folder}; torch has no part in it.</source>
-            <translation type="unfinished" />
+            <translation>由 onnxruntime 运行 {folder}；torch 没有参与。</translation>
         </message>
         <message>
             <source>Prompt</source>
-            <translation type="unfinished" />
+            <translation>提示词</translation>
         </message>
         <message>
             <source>tokens</source>
-            <translation type="unfinished" />
+            <translation>个词元</translation>
         </message>
         <message>
             <source>Generate</source>
-            <translation type="unfinished" />
+            <translation>生成</translation>
         </message>
         <message>
             <source>Ctrl+Enter</source>
-            <translation type="unfinished" />
+            <translation>Ctrl+Enter</translation>
         </message>
         <message>
             <source>What the model writes appears here, token by token.</source>
-            <translation type="unfinished" />
+            <translation>模型写出的内容会逐词元显示在这里。</translation>
         </message>
         <message>
             <source>Generated text</source>
-            <translation type="unfinished" />
+            <translation>生成的文本</translation>
         </message>
         <message>
             <source>Close</source>
-            <translation type="unfinished" />
+            <translation>关闭</translation>
         </message>
         <message>
             <source>Stopping …</source>
-            <translation type="unfinished" />
+            <translation>正在停止…</translation>
         </message>
         <message>
             <source>Loading …</source>
-            <translation type="unfinished" />
+            <translation>正在加载…</translation>
         </message>
         <message>
             <source>Try {folder}</source>
-            <translation type="unfinished" />
+            <translation>试用 {folder}</translation>
         </message>
         <message>
             <source>Stop</source>
-            <translation type="unfinished" />
+            <translation>停止</translation>
         </message>
         <message>
             <source>Write a prompt first.</source>
-            <translation type="unfinished" />
+            <translation>请先写一段提示词。</translation>
         </message>
         <message>
             <source>{n} tokens</source>
-            <translation type="unfinished" />
+            <translation>{n} 个词元</translation>
         </message>
         <message>
             <source>Cancelled.</source>
-            <translation type="unfinished" />
+            <translation>已取消。</translation>
         </message>
         <message>
             <source>{n} tokens/s</source>
-            <translation type="unfinished" />
+            <translation>{n} 词元/秒</translation>
         </message>
         <message>
             <source>Measured by onnxruntime while it wrote; the prompt isn't counted</source>
-            <translation type="unfinished" />
+            <translation>由 onnxruntime 在写出时测得；不含提示词</translation>
         </message>
         <message>
             <source>{n} tokens, by onnxruntime alone.</source>
-            <translation type="unfinished" />
+            <translation>{n} 个词元，仅由 onnxruntime 生成。</translation>
         </message>
     </context>
     <context>
         <name>VariantEditor</name>
         <message>
             <source>None chosen</source>
-            <translation type="unfinished" />
+            <translation>未选择</translation>
         </message>
         <message>
             <source>Choose a variant</source>
-            <translation type="unfinished" />
+            <translation>选择一个变体</translation>
         </message>
     </context>
     <context>
         <name>WhatPage</name>
         <message>
             <source>What it is</source>
-            <translation type="unfinished" />
+            <translation>它是什么</translation>
         </message>
         <message>
             <source>Read from headers and configuration; no weight has been loaded yet.</source>
-            <translation type="unfinished" />
+            <translation>读自文件头和配置；尚未加载任何权重。</translation>
         </message>
         <message>
             <source>Parameters by component</source>
-            <translation type="unfinished" />
+            <translation>各部分的参数量</translation>
         </message>
         <message>
             <source>Memory</source>
-            <translation type="unfinished" />
+            <translation>内存</translation>
         </message>
         <message>
             <source>Run the code that comes with this model. I trust whoever made it.</source>
-            <translation type="unfinished" />
+            <translation>运行这个模型附带的代码。我信任它的作者。</translation>
         </message>
         <message>
             <source>Such code can do on this machine whatever you can do</source>
-            <translation type="unfinished" />
+            <translation>这样的代码在本机上能做你能做的一切</translation>
         </message>
         <message>
             <source>The worker is still starting; it reads the model in a few seconds.</source>
-            <translation type="unfinished" />
+            <translation>工作进程仍在启动；几秒后会读取模型。</translation>
         </message>
         <message>
             <source>Asking the Hub …</source>
-            <translation type="unfinished" />
+            <translation>正在询问 Hub…</translation>
         </message>
         <message>
             <source>Reading the headers …</source>
-            <translation type="unfinished" />
+            <translation>正在读取文件头…</translation>
         </message>
         <message>
             <source>Opening it will download {size} from the Hub.</source>
-            <translation type="unfinished" />
+            <translation>打开它将从 Hub 下载 {size}。</translation>
         </message>
         <message>
             <source>unknown</source>
-            <translation type="unfinished" />
+            <translation>未知</translation>
         </message>
         <message>
             <source>generates text</source>
-            <translation type="unfinished" />
+            <translation>生成文本</translation>
         </message>
         <message>
             <source>encodes text</source>
-            <translation type="unfinished" />
+            <translation>编码文本</translation>
         </message>
         <message>
             <source>classifies</source>
-            <translation type="unfinished" />
+            <translation>分类</translation>
         </message>
         <message>
             <source>yes</source>
-            <translation type="unfinished" />
+            <translation>是</translation>
         </message>
         <message>
             <source>no</source>
-            <translation type="unfinished" />
+            <translation>否</translation>
         </message>
         <message>
             <source>{n} layers</source>
-            <translation type="unfinished" />
+            <translation>{n} 层</translation>
         </message>
         <message>
             <source>width {n}</source>
-            <translation type="unfinished" />
+            <translation>宽度 {n}</translation>
         </message>
         <message>
             <source>Architecture</source>
-            <translation type="unfinished" />
+            <translation>架构</translation>
         </message>
         <message>
             <source>Task</source>
-            <translation type="unfinished" />
+            <translation>用途</translation>
         </message>
         <message>
             <source>Parameters</source>
-            <translation type="unfinished" />
+            <translation>参数量</translation>
         </message>
         <message>
             <source>Size on disk</source>
-            <translation type="unfinished" />
+            <translation>磁盘大小</translation>
         </message>
         <message>
             <source>Stored as</source>
-            <translation type="unfinished" />
+            <translation>存储格式</translation>
         </message>
         <message>
             <source>Context</source>
-            <translation type="unfinished" />
+            <translation>上下文</translation>
         </message>
         <message>
             <source>{n} tokens</source>
-            <translation type="unfinished" />
+            <translation>{n} 个词元</translation>
         </message>
         <message>
             <source>Shape</source>
-            <translation type="unfinished" />
+            <translation>形状</translation>
         </message>
         <message>
             <source>Vocabulary</source>
-            <translation type="unfinished" />
+            <translation>词表</translation>
         </message>
         <message>
             <source>Tied embedding</source>
-            <translation type="unfinished" />
+            <translation>嵌入绑定</translation>
         </message>
         <message>
             <source>Tokenizer</source>
-            <translation type="unfinished" />
+            <translation>分词器</translation>
         </message>
         <message>
             <source>missing</source>
-            <translation type="unfinished" />
+            <translation>缺失</translation>
         </message>
         <message>
             <source>{heads} heads in {groups} groups</source>
-            <translation type="unfinished" />
+            <translation>{heads} 个头，分 {groups} 组</translation>
         </message>
         <message>
             <source>{heads} heads</source>
-            <translation type="unfinished" />
+            <translation>{heads} 个头</translation>
         </message>
         <message>
             <source>About {needed} to hold it in float32; {free} free on this machine.</source>
-            <translation type="unfinished" />
+            <translation>以 float32 存放约需 {needed}；本机可用 {free}。</translation>
         </message>
     </context>
     <context>
         <name>Wizard</name>
         <message>
             <source>Back</source>
-            <translation type="unfinished" />
+            <translation>上一步</translation>
         </message>
         <message>
             <source>Next</source>
-            <translation type="unfinished" />
+            <translation>下一步</translation>
         </message>
         <message>
             <source>Start</source>
-            <translation type="unfinished" />
+            <translation>开始</translation>
         </message>
         <message>
             <source>Cancel</source>
-            <translation type="unfinished" />
+            <translation>取消</translation>
         </message>
         <message>
             <source>Step {n} of {total}</source>
-            <translation type="unfinished" />
+            <translation>第 {n} 步，共 {total} 步</translation>
         </message>
     </context>
     <context>
         <name>_CurveChart</name>
         <message>
             <source>Step</source>
-            <translation type="unfinished" />
+            <translation>单步</translation>
         </message>
         <message>
             <source>step {step}: {values}</source>
-            <translation type="unfinished" />
+            <translation>第 {step} 步：{values}</translation>
         </message>
     </context>
     <context>
         <name>_Delegate</name>
         <message>
             <source>Rename</source>
-            <translation type="unfinished" />
+            <translation>重命名</translation>
+        </message>
+    </context>
+    <context>
+        <name>_Tree</name>
+        <message>
+            <source>Rename</source>
+            <translation>重命名</translation>
         </message>
     </context>
     <context>
         <name>acceptance</name>
         <message>
             <source>Round</source>
-            <translation type="unfinished" />
+            <translation>轮</translation>
         </message>
         <message>
             <source>Accepted</source>
-            <translation type="unfinished" />
+            <translation>已接受</translation>
         </message>
         <message>
             <source>Accepted draft tokens per round</source>
-            <translation type="unfinished" />
+            <translation>每轮接受的草稿词元</translation>
         </message>
         <message>
             <source>Accepted draft tokens per round (γ = {gamma})</source>
-            <translation type="unfinished" />
+            <translation>每轮接受的草稿词元（γ = {gamma}）</translation>
         </message>
         <message>
             <source>Seconds</source>
-            <translation type="unfinished" />
+            <translation>秒</translation>
         </message>
         <message>
             <source>Tokens</source>
-            <translation type="unfinished" />
+            <translation>词元</translation>
         </message>
         <message>
             <source>Race: tokens over time</source>
-            <translation type="unfinished" />
+            <translation>赛跑：词元随时间的变化</translation>
         </message>
         <message>
             <source>{n} tok/s</source>
-            <translation type="unfinished" />
+            <translation>{n} 词元/秒</translation>
         </message>
         <message>
             <source>plain</source>
-            <translation type="unfinished" />
+            <translation>普通</translation>
         </message>
         <message>
             <source>speculative</source>
-            <translation type="unfinished" />
+            <translation>推测式</translation>
         </message>
     </context>
     <context>
         <name>core</name>
         <message>
             <source>It doesn't generate text.</source>
-            <translation type="unfinished" />
+            <translation>它不生成文本。</translation>
         </message>
         <message>
             <source>{path} can't be read.</source>
-            <translation type="unfinished" />
+            <translation>无法读取 {path}。</translation>
         </message>
         <message>
             <source>Check that it's still there.</source>
-            <translation type="unfinished" />
+            <translation>请检查它是否还在那里。</translation>
         </message>
         <message>
             <source>{path} isn't a recorded run: it holds no text.</source>
-            <translation type="unfinished" />
+            <translation>{path} 不是运行记录：其中没有文本。</translation>
         </message>
         <message>
             <source>Choose a .jsonl file.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个 .jsonl 文件。</translation>
         </message>
         <message>
             <source>{path} isn't a recorded run: line {line} can't be read.</source>
-            <translation type="unfinished" />
+            <translation>{path} 不是运行记录：无法读取第 {line} 行。</translation>
         </message>
         <message>
             <source>Choose a file that the decode lab or 'generate --rounds' wrote.</source>
-            <translation type="unfinished" />
+            <translation>请选择由解码实验室或 'generate --rounds' 写出的文件。</translation>
         </message>
         <message>
             <source>{path} holds no rounds.</source>
-            <translation type="unfinished" />
+            <translation>{path} 中没有任何轮次。</translation>
         </message>
         <message>
             <source>{path} was recorded by a later Spokeshave (format {theirs}, this one knows {ours}).</source>
-            <translation type="unfinished" />
+            <translation>{path} 由更新版本的 Spokeshave 录制（格式 {theirs}，本版本只认识 {ours}）。</translation>
         </message>
         <message>
             <source>Update Spokeshave.</source>
-            <translation type="unfinished" />
+            <translation>请更新 Spokeshave。</translation>
         </message>
         <message>
             <source>A variant needs a name.</source>
-            <translation type="unfinished" />
+            <translation>变体需要一个名称。</translation>
         </message>
         <message>
             <source>Type one.</source>
-            <translation type="unfinished" />
+            <translation>请输入名称。</translation>
         </message>
         <message>
             <source>{path} is a folder, not a text file.</source>
-            <translation type="unfinished" />
+            <translation>{path} 是文件夹，不是文本文件。</translation>
         </message>
         <message>
             <source>Choose a file.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个文件。</translation>
         </message>
         <message>
             <source>The text file {path} doesn't exist.</source>
-            <translation type="unfinished" />
+            <translation>文本文件 {path} 不存在。</translation>
         </message>
         <message>
             <source>Check the path.</source>
-            <translation type="unfinished" />
+            <translation>请检查路径。</translation>
         </message>
         <message>
             <source>{path} isn't UTF-8 text (byte {position} can't be decoded).</source>
-            <translation type="unfinished" />
+            <translation>{path} 不是 UTF-8 文本（第 {position} 个字节无法解码）。</translation>
         </message>
         <message>
             <source>Choose a plain text file, or save it again as UTF-8.</source>
-            <translation type="unfinished" />
+            <translation>请选择纯文本文件，或将它另存为 UTF-8。</translation>
         </message>
         <message>
             <source>{path} isn't text: it holds zero bytes.</source>
-            <translation type="unfinished" />
+            <translation>{path} 不是文本：其中含有零字节。</translation>
         </message>
         <message>
             <source>Choose a plain text file.</source>
-            <translation type="unfinished" />
+            <translation>请选择纯文本文件。</translation>
         </message>
         <message>
             <source>{path} is empty, so there is nothing to read.</source>
-            <translation type="unfinished" />
+            <translation>{path} 是空的，没有可读的内容。</translation>
         </message>
         <message>
             <source>Choose a file with text in it.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个有文字的文件。</translation>
         </message>
         <message>
             <source>This model has no tokenizer, so text can't be turned into tokens.</source>
-            <translation type="unfinished" />
+            <translation>这个模型没有分词器，因此无法把文本变成词元。</translation>
         </message>
         <message>
             <source>Put the tokenizer's files into the model's folder and import it again.</source>
-            <translation type="unfinished" />
+            <translation>请把分词器的文件放进模型文件夹，然后重新导入。</translation>
         </message>
         <message>
             <source>{name} gives no tokens.</source>
-            <translation type="unfinished" />
+            <translation>{name} 没有给出词元。</translation>
         </message>
         <message>
             <source>Choose another text.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一份文本。</translation>
         </message>
         <message>
             <source>A context of {context} leaves nothing to predict.</source>
-            <translation type="unfinished" />
+            <translation>上下文为 {context} 时没有可预测的内容。</translation>
         </message>
         <message>
             <source>Choose at least 2.</source>
-            <translation type="unfinished" />
+            <translation>请至少选择 2。</translation>
         </message>
         <message>
             <source>The text has {tokens} tokens, fewer than one context of {context}.</source>
-            <translation type="unfinished" />
+            <translation>文本有 {tokens} 个词元，不足一个 {context} 的上下文。</translation>
         </message>
         <message>
             <source>Choose a longer text or a smaller context.</source>
-            <translation type="unfinished" />
+            <translation>请选择更长的文本或更小的上下文。</translation>
         </message>
         <message>
             <source>{name} ({architecture}) doesn't keep its past as a decoder's key-value cache, so it can't be decoded here.</source>
-            <translation type="unfinished" />
+            <translation>{name}（{architecture}）不以解码器键值缓存的方式保存过去，因此不能在这里解码。</translation>
         </message>
         <message>
             <source>Choose a decoder-only transformer.</source>
-            <translation type="unfinished" />
+            <translation>请选择仅解码器的 transformer。</translation>
         </message>
         <message>
             <source>{name} remembers only the last {window} tokens (a sliding window), so drafted tokens can't be taken back exactly.</source>
-            <translation type="unfinished" />
+            <translation>{name} 只记得最后 {window} 个词元（滑动窗口），因此无法精确撤回草稿词元。</translation>
         </message>
         <message>
             <source>Decode it plainly, keep the text below {window} tokens, or choose a model with full attention.</source>
-            <translation type="unfinished" />
+            <translation>请用普通解码，让文本保持在 {window} 个词元以内，或选择具有完整注意力的模型。</translation>
         </message>
         <message>
             <source>{name} has layers whose state can't be taken back ({layer}), so it can't draft or check drafts.</source>
-            <translation type="unfinished" />
+            <translation>{name} 有状态无法撤回的层（{layer}），因此不能打草稿，也不能检验草稿。</translation>
         </message>
         <message>
             <source>Decode it plainly, or choose a model with attention in every layer.</source>
-            <translation type="unfinished" />
+            <translation>请用普通解码，或选择每一层都有注意力的模型。</translation>
         </message>
         <message>
             <source>The prompt is empty, and this model has no token to begin a text with.</source>
-            <translation type="unfinished" />
+            <translation>提示词是空的，而这个模型没有可作为文本开头的词元。</translation>
         </message>
         <message>
             <source>Write a prompt.</source>
-            <translation type="unfinished" />
+            <translation>请写一段提示词。</translation>
         </message>
         <message>
             <source>The prompt has {tokens} tokens, and {name} reads at most {context}, so there's no room to write.</source>
-            <translation type="unfinished" />
+            <translation>提示词有 {tokens} 个词元，而 {name} 最多读 {context} 个，没有写的余地了。</translation>
         </message>
         <message>
             <source>Shorten the prompt.</source>
-            <translation type="unfinished" />
+            <translation>请缩短提示词。</translation>
         </message>
         <message>
             <source>Reading the prompt</source>
-            <translation type="unfinished" />
+            <translation>正在读取提示词</translation>
         </message>
         <message>
             <source>Decoding</source>
-            <translation type="unfinished" />
+            <translation>正在解码</translation>
         </message>
         <message>
             <source>Preparing</source>
-            <translation type="unfinished" />
+            <translation>正在准备</translation>
         </message>
         <message>
             <source>{name} has no tokenizer, so a prompt can't be turned into tokens.</source>
-            <translation type="unfinished" />
+            <translation>{name} 没有分词器，因此无法把提示词变成词元。</translation>
         </message>
         <message>
             <source>No draft model was chosen.</source>
-            <translation type="unfinished" />
+            <translation>没有选择草稿模型。</translation>
         </message>
         <message>
             <source>Choose a draft, or draft from the text's own repetitions.</source>
-            <translation type="unfinished" />
+            <translation>请选择草稿模型，或用文本自身的重复来打草稿。</translation>
         </message>
         <message>
             <source>{draft} has other tokens than {target}, so it can't draft for it.</source>
-            <translation type="unfinished" />
+            <translation>{draft} 的词元与 {target} 的不同，因此不能为它打草稿。</translation>
         </message>
         <message>
             <source>Choose a draft with the same tokenizer, such as a variant of the same model.</source>
-            <translation type="unfinished" />
+            <translation>请选择分词器相同的草稿模型，例如同一模型的变体。</translation>
         </message>
         <message>
             <source>{name} must be {wanted}.</source>
-            <translation type="unfinished" />
+            <translation>{name} 必须{wanted}。</translation>
         </message>
         <message>
             <source>Change it and decode again.</source>
-            <translation type="unfinished" />
+            <translation>请更改后重新解码。</translation>
         </message>
         <message>
             <source>No token is left to choose from: every one is banned.</source>
-            <translation type="unfinished" />
+            <translation>没有词元可选：每一个都被禁止了。</translation>
         </message>
         <message>
             <source>Ban fewer tokens, or allow the text to end earlier.</source>
-            <translation type="unfinished" />
+            <translation>请少禁止一些词元，或允许文本更早结束。</translation>
         </message>
         <message>
             <source>The {who} model computed something that isn't a number, so it has no next token.</source>
-            <translation type="unfinished" />
+            <translation>{who} 模型算出了不是数字的结果，因此没有下一个词元。</translation>
         </message>
         <message>
             <source>Decode in float32; if that doesn't help, this variant's weights are damaged.</source>
-            <translation type="unfinished" />
+            <translation>请用 float32 解码；如果没有帮助，则这个变体的权重已损坏。</translation>
         </message>
         <message>
             <source>There wasn't enough memory for this.</source>
-            <translation type="unfinished" />
+            <translation>内存不足，无法完成。</translation>
         </message>
         <message>
             <source>Close other programs, or choose a smaller context, batch or model.</source>
-            <translation type="unfinished" />
+            <translation>请关闭其他程序，或选择更小的上下文、批次或模型。</translation>
         </message>
         <message>
             <source>The disk is full, so nothing was saved.</source>
-            <translation type="unfinished" />
+            <translation>磁盘已满，因此没有保存任何内容。</translation>
         </message>
         <message>
             <source>Free some space, or choose a workspace on another disk, and start the job again.</source>
-            <translation type="unfinished" />
+            <translation>请腾出一些空间，或选择位于另一块磁盘上的工作区，然后重新启动任务。</translation>
         </message>
         <message>
             <source>There is no permission to use {path}.</source>
-            <translation type="unfinished" />
+            <translation>没有使用 {path} 的权限。</translation>
         </message>
         <message>
             <source>Choose a folder that you may write to.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个你可以写入的文件夹。</translation>
         </message>
         <message>
             <source>{path} doesn't exist.</source>
-            <translation type="unfinished" />
+            <translation>{path} 不存在。</translation>
         </message>
         <message>
             <source>Something went wrong that Spokeshave didn't foresee ({what}).</source>
-            <translation type="unfinished" />
+            <translation>发生了 Spokeshave 没有预料到的问题（{what}）。</translation>
         </message>
         <message>
             <source>The detail says where; please report it.</source>
-            <translation type="unfinished" />
+            <translation>详情说明了出错的位置；请报告。</translation>
         </message>
         <message>
             <source>The encoder has no tokenizer, so nothing can be embedded.</source>
-            <translation type="unfinished" />
+            <translation>编码器没有分词器，因此无法嵌入任何内容。</translation>
         </message>
         <message>
             <source>Put tokenizer.json beside the model and import it again.</source>
-            <translation type="unfinished" />
+            <translation>请把 tokenizer.json 放在模型旁边，然后重新导入。</translation>
         </message>
         <message>
             <source>The text has no sentences to embed.</source>
-            <translation type="unfinished" />
+            <translation>文本中没有可嵌入的句子。</translation>
         </message>
         <message>
             <source>Comparing embeddings</source>
-            <translation type="unfinished" />
+            <translation>正在比较嵌入</translation>
         </message>
         <message>
             <source>The encoder's embeddings aren't numbers (NaN or infinite).</source>
-            <translation type="unfinished" />
+            <translation>编码器的嵌入不是数字（NaN 或无穷）。</translation>
         </message>
         <message>
             <source>Its weights are damaged or overflow in this precision: measure it in float32, or make the variant again.</source>
-            <translation type="unfinished" />
+            <translation>它的权重已损坏，或在此精度下溢出：请用 float32 测量，或重新制作该变体。</translation>
         </message>
         <message>
             <source>The text has no sentence of at least {shortest} characters.</source>
-            <translation type="unfinished" />
+            <translation>文本中没有至少 {shortest} 个字符的句子。</translation>
         </message>
         <message>
             <source>Choose a longer text.</source>
-            <translation type="unfinished" />
+            <translation>请选择更长的文本。</translation>
         </message>
         <message>
             <source>The text has {tokens} token(s), and a score needs at least two.</source>
-            <translation type="unfinished" />
+            <translation>文本有 {tokens} 个词元，而评分至少需要两个。</translation>
         </message>
         <message>
             <source>Measuring perplexity</source>
-            <translation type="unfinished" />
+            <translation>正在测量困惑度</translation>
         </message>
         <message>
             <source>The model holds {longest} tokens, fewer than a context of {context}.</source>
-            <translation type="unfinished" />
+            <translation>模型容纳 {longest} 个词元，不足 {context} 的上下文。</translation>
         </message>
         <message>
             <source>Choose a context of at most {longest}.</source>
-            <translation type="unfinished" />
+            <translation>请选择不超过 {longest} 的上下文。</translation>
         </message>
         <message>
             <source>The model's scores aren't numbers (NaN or infinite), so there is no perplexity.</source>
-            <translation type="unfinished" />
+            <translation>模型的得分不是数字（NaN 或无穷），因此没有困惑度。</translation>
         </message>
         <message>
             <source>Measuring speed</source>
-            <translation type="unfinished" />
+            <translation>正在测量速度</translation>
         </message>
         <message>
             <source>Speed needs at least one token.</source>
-            <translation type="unfinished" />
+            <translation>速度至少需要一个词元。</translation>
         </message>
         <message>
             <source>Choose at least 1 token.</source>
-            <translation type="unfinished" />
+            <translation>请至少选择 1 个词元。</translation>
         </message>
         <message>
             <source>The model holds {longest} tokens, fewer than {prefill} of prompt and {decode} to decode.</source>
-            <translation type="unfinished" />
+            <translation>模型容纳 {longest} 个词元，少于提示词的 {prefill} 个加上要解码的 {decode} 个。</translation>
         </message>
         <message>
             <source>Choose fewer tokens.</source>
-            <translation type="unfinished" />
+            <translation>请选择更少的词元。</translation>
         </message>
         <message>
             <source>{path} is a file, and an export is a folder.</source>
-            <translation type="unfinished" />
+            <translation>{path} 是文件，而导出结果是文件夹。</translation>
         </message>
         <message>
             <source>Choose another name.</source>
-            <translation type="unfinished" />
+            <translation>请另选名称。</translation>
         </message>
         <message>
             <source>{path} isn't empty, and what is in it isn't an earlier export.</source>
-            <translation type="unfinished" />
+            <translation>{path} 不是空的，其中的内容也不是先前的导出结果。</translation>
         </message>
         <message>
             <source>Choose a new or an empty folder.</source>
-            <translation type="unfinished" />
+            <translation>请选择新的或空的文件夹。</translation>
         </message>
         <message>
             <source>{path} holds an earlier export.</source>
-            <translation type="unfinished" />
+            <translation>{path} 中有先前的导出结果。</translation>
         </message>
         <message>
             <source>Choose another folder, or ask for the earlier export to be replaced.</source>
-            <translation type="unfinished" />
+            <translation>请另选文件夹，或要求替换先前的导出结果。</translation>
         </message>
         <message>
             <source>Another export to {path} is running.</source>
-            <translation type="unfinished" />
+            <translation>另一个到 {path} 的导出正在进行。</translation>
         </message>
         <message>
             <source>Wait for it, or choose another folder.</source>
-            <translation type="unfinished" />
+            <translation>请等它完成，或另选文件夹。</translation>
         </message>
         <message>
             <source>Loading</source>
-            <translation type="unfinished" />
+            <translation>正在加载</translation>
         </message>
         <message>
             <source>Asking the original</source>
-            <translation type="unfinished" />
+            <translation>正在询问原始模型</translation>
         </message>
         <message>
             <source>Tracing</source>
-            <translation type="unfinished" />
+            <translation>正在追踪</translation>
         </message>
         <message>
             <source>Writing the graph</source>
-            <translation type="unfinished" />
+            <translation>正在写计算图</translation>
         </message>
         <message>
             <source>Writing tokenizer and configuration</source>
-            <translation type="unfinished" />
+            <translation>正在写分词器和配置</translation>
         </message>
         <message>
             <source>Checking with onnxruntime</source>
-            <translation type="unfinished" />
+            <translation>正在用 onnxruntime 检查</translation>
         </message>
         <message>
             <source>{name} ({architecture}) can't be exported: language models with a cache, encoders and classifiers can.</source>
-            <translation type="unfinished" />
+            <translation>{name}（{architecture}）无法导出：带缓存的语言模型、编码器和分类器可以。</translation>
         </message>
         <message>
             <source>Choose another model.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一个模型。</translation>
         </message>
         <message>
             <source>Exporting {name} needs about {needed:.1f} GB of memory, and {free:.1f} GB are free.</source>
-            <translation type="unfinished" />
+            <translation>导出 {name} 约需 {needed:.1f} GB 内存，而可用 {free:.1f} GB。</translation>
         </message>
         <message>
             <source>Close other programs, or choose a smaller model.</source>
-            <translation type="unfinished" />
+            <translation>请关闭其他程序，或选择更小的模型。</translation>
         </message>
         <message>
-            <source>{architecture} can't be traced for ONNX: {reason}</source>
-            <translation type="unfinished" />
+            <source>{architecture} can't be written as an ONNX graph: {reason}</source>
+            <translation>无法把 {architecture} 写成 ONNX 计算图：{reason}</translation>
         </message>
         <message>
             <source>The detail says where; please report this model.</source>
-            <translation type="unfinished" />
+            <translation>详情说明了出错的位置；请报告这个模型。</translation>
         </message>
         <message>
             <source>The exported model couldn't be checked: the checking process ended with status {status}.</source>
-            <translation type="unfinished" />
+            <translation>无法检查导出的模型：检查进程以状态 {status} 结束。</translation>
         </message>
         <message>
             <source>The detail holds what it said.</source>
-            <translation type="unfinished" />
+            <translation>详情中有它输出的内容。</translation>
         </message>
         <message>
             <source>The exported model doesn't compute what the original computes: {check} gave {value:.4g}, and {limit:.4g} is allowed.</source>
-            <translation type="unfinished" />
+            <translation>导出的模型算出的与原始模型不同：{check} 得到 {value:.4g}，而允许 {limit:.4g}。</translation>
         </message>
         <message>
             <source>Nothing was written. Please report this model; the detail lists the checks before it.</source>
-            <translation type="unfinished" />
+            <translation>没有写入任何内容。请报告这个模型；详情列出了此前的各项检查。</translation>
         </message>
         <message>
             <source>The exported graph names {there} where {wanted} was declared.</source>
-            <translation type="unfinished" />
+            <translation>导出的计算图写的是 {there}，而声明的是 {wanted}。</translation>
         </message>
         <message>
             <source>Nothing was written. Please report this model.</source>
-            <translation type="unfinished" />
+            <translation>没有写入任何内容。请报告这个模型。</translation>
         </message>
         <message>
             <source>Axis {axis} of {name} became fixed at {size}.</source>
-            <translation type="unfinished" />
+            <translation>{name} 的轴 {axis} 被固定为 {size}。</translation>
         </message>
         <message>
             <source>Nothing was written: batches or texts of another length would fail. Please report this model.</source>
-            <translation type="unfinished" />
+            <translation>没有写入任何内容：批次或其他长度的文本会失败。请报告这个模型。</translation>
         </message>
         <message>
             <source>The attention mask was optimised away; padded batches would be wrong.</source>
-            <translation type="unfinished" />
+            <translation>注意力掩码被优化掉了；带填充的批次会出错。</translation>
         </message>
         <message>
             <source>{found} of {count} quantized layers were written as {node} nodes.</source>
-            <translation type="unfinished" />
+            <translation>{count} 个量化层中有 {found} 个写成了 {node} 节点。</translation>
         </message>
         <message>
             <source>{megabytes:.1f} MB of the data file isn't referenced.</source>
-            <translation type="unfinished" />
+            <translation>数据文件中有 {megabytes:.1f} MB 未被引用。</translation>
         </message>
         <message>
             <source>{folder} holds no {file}, so it isn't an ONNX export.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 中没有 {file}，因此它不是 ONNX 导出结果。</translation>
         </message>
         <message>
             <source>Choose the folder that an export was written to.</source>
-            <translation type="unfinished" />
+            <translation>请选择导出时写入的文件夹。</translation>
         </message>
         <message>
             <source>{path} is damaged and can't be read as an ONNX graph.</source>
-            <translation type="unfinished" />
+            <translation>{path} 已损坏，无法作为 ONNX 计算图读取。</translation>
         </message>
         <message>
             <source>Export the model again.</source>
-            <translation type="unfinished" />
+            <translation>请重新导出该模型。</translation>
         </message>
         <message>
             <source>The weights' file {file} is missing beside {graph}.</source>
-            <translation type="unfinished" />
+            <translation>{graph} 旁边缺少权重文件 {file}。</translation>
         </message>
         <message>
             <source>Copy both files together, or export the model again.</source>
-            <translation type="unfinished" />
+            <translation>请把两个文件一起复制，或重新导出该模型。</translation>
         </message>
         <message>
             <source>The weights' file {file} is cut short: {there} bytes of {needed} are there.</source>
-            <translation type="unfinished" />
+            <translation>权重文件 {file} 不完整：{needed} 字节中只有 {there} 字节。</translation>
         </message>
         <message>
             <source>Copy it again, or export the model again.</source>
-            <translation type="unfinished" />
+            <translation>请重新复制，或重新导出该模型。</translation>
         </message>
         <message>
             <source>This onnxruntime reads IR up to {highest}, the file has {version}.</source>
-            <translation type="unfinished" />
+            <translation>这个 onnxruntime 最高读取 IR {highest}，而文件是 {version}。</translation>
         </message>
         <message>
             <source>Update onnxruntime, or export the model again with this version of Spokeshave.</source>
-            <translation type="unfinished" />
+            <translation>请更新 onnxruntime，或用这个版本的 Spokeshave 重新导出该模型。</translation>
         </message>
         <message>
             <source>This onnxruntime is too old for the operators in {path}.</source>
-            <translation type="unfinished" />
+            <translation>这个 onnxruntime 太旧，不支持 {path} 中的算子。</translation>
         </message>
         <message>
             <source>onnxruntime can't open {path}: {reason}</source>
-            <translation type="unfinished" />
+            <translation>onnxruntime 无法打开 {path}：{reason}</translation>
         </message>
         <message>
             <source>This export has no key-value cache: it's an encoder or a classifier, which doesn't generate text.</source>
-            <translation type="unfinished" />
+            <translation>这个导出结果没有键值缓存：它是编码器或分类器，不生成文本。</translation>
         </message>
         <message>
             <source>Choose an exported language model.</source>
-            <translation type="unfinished" />
+            <translation>请选择导出的语言模型。</translation>
         </message>
         <message>
             <source>{folder} holds no tokenizer.json, so text can't be turned into tokens.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 中没有 tokenizer.json，因此无法把文本变成词元。</translation>
         </message>
         <message>
             <source>Copy the model's tokenizer.json into the folder.</source>
-            <translation type="unfinished" />
+            <translation>请把模型的 tokenizer.json 复制到该文件夹。</translation>
         </message>
         <message>
             <source>{path} can't be read as a tokenizer.</source>
-            <translation type="unfinished" />
+            <translation>无法将 {path} 作为分词器读取。</translation>
         </message>
         <message>
             <source>The prompt is empty.</source>
-            <translation type="unfinished" />
+            <translation>提示词是空的。</translation>
         </message>
         <message>
             <source>Write at least one word.</source>
-            <translation type="unfinished" />
+            <translation>请至少写一个词。</translation>
         </message>
         <message>
             <source>The prompt has {count} tokens, and this model reads {context} at most.</source>
-            <translation type="unfinished" />
+            <translation>提示词有 {count} 个词元，而这个模型最多读 {context} 个。</translation>
         </message>
         <message>
             <source>This model's attention has sinks, which the ONNX export doesn't write yet.</source>
-            <translation type="unfinished" />
+            <translation>这个模型的注意力带有 sink，ONNX 导出还不能写出。</translation>
         </message>
         <message>
             <source>{architecture} has no key-value cache, so it can't be exported as a text generator.</source>
-            <translation type="unfinished" />
+            <translation>{architecture} 没有键值缓存，因此不能作为文本生成器导出。</translation>
         </message>
         <message>
             <source>Choose a decoder-only language model.</source>
-            <translation type="unfinished" />
+            <translation>请选择仅解码器的语言模型。</translation>
         </message>
         <message>
             <source>{architecture} keeps more than keys and values between tokens, which the ONNX export doesn't write yet.</source>
-            <translation type="unfinished" />
+            <translation>{architecture} 在词元之间保存的不只是键和值，ONNX 导出还不能写出。</translation>
         </message>
         <message>
             <source>Choose a model whose layers are all attention layers.</source>
-            <translation type="unfinished" />
+            <translation>请选择所有层都是注意力层的模型。</translation>
+        </message>
+        <message>
+            <source>Workers end before they're ready (exit code {code}).</source>
+            <translation>工作进程在就绪之前就结束了（退出码 {code}）。</translation>
+        </message>
+        <message>
+            <source>Start Spokeshave from a terminal to see why.</source>
+            <translation>请从终端启动 Spokeshave 以查看原因。</translation>
+        </message>
+        <message>
+            <source>The worker was killed from outside, most likely because memory ran out.</source>
+            <translation>工作进程被外部终止，很可能是因为内存耗尽。</translation>
+        </message>
+        <message>
+            <source>Close other programs, or choose a smaller context, batch or model. Nothing else was lost.</source>
+            <translation>请关闭其他程序，或选择更小的上下文、批次或模型。其他内容没有损失。</translation>
+        </message>
+        <message>
+            <source>The worker crashed ({signal}).</source>
+            <translation>工作进程崩溃了（{signal}）。</translation>
+        </message>
+        <message>
+            <source>The end of its log is in the detail. Nothing else was lost; the job can be started again.</source>
+            <translation>详情中有其日志的末尾。其他内容没有损失；可以重新启动该任务。</translation>
+        </message>
+        <message>
+            <source>The worker ended without finishing (exit code {code}).</source>
+            <translation>工作进程没有完成就结束了（退出码 {code}）。</translation>
         </message>
         <message>
             <source>The method {name} couldn't be loaded: {reason}.</source>
-            <translation type="unfinished" />
+            <translation>无法加载方法 {name}：{reason}。</translation>
         </message>
         <message>
             <source>Mend or remove its file, or install what it needs.</source>
-            <translation type="unfinished" />
+            <translation>请修复或移除它的文件，或安装它所需的内容。</translation>
         </message>
         <message>
             <source>There is no method called {name}.{suggestion}</source>
-            <translation type="unfinished" />
+            <translation>没有名为 {name} 的方法。{suggestion}</translation>
         </message>
         <message>
             <source>The methods are: {known}.</source>
-            <translation type="unfinished" />
+            <translation>现有的方法：{known}。</translation>
+        </message>
+        <message>
+            <source>models that generate text</source>
+            <translation>生成文本的模型</translation>
+        </message>
+        <message>
+            <source>encoders</source>
+            <translation>编码器</translation>
+        </message>
+        <message>
+            <source>classifiers</source>
+            <translation>分类器</translation>
+        </message>
+        <message>
+            <source>a model whose task isn't known</source>
+            <translation>用途未知的模型</translation>
         </message>
         <message>
             <source>{method} works on {tasks}; {name} isn't one of them.</source>
-            <translation type="unfinished" />
+            <translation>{method} 适用于 {tasks}；{name} 不在其列。</translation>
         </message>
         <message>
             <source>Choose another method or another variant.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一种方法或另一个变体。</translation>
         </message>
         <message>
             <source>{name} is already quantized, and {method} would have to undo that.</source>
-            <translation type="unfinished" />
+            <translation>{name} 已经量化，而 {method} 必须撤销量化才能进行。</translation>
         </message>
         <message>
             <source>Apply it to the variant before the quantization, and quantize last.</source>
-            <translation type="unfinished" />
+            <translation>请把它用在量化之前的变体上，最后再量化。</translation>
         </message>
         <message>
             <source>{method} needs a text to learn from.</source>
-            <translation type="unfinished" />
+            <translation>{method} 需要一份可供学习的文本。</translation>
         </message>
         <message>
             <source>Choose a text file.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个文本文件。</translation>
         </message>
         <message>
             <source>{name} has no tokenizer, so {method} can't read the text.</source>
-            <translation type="unfinished" />
+            <translation>{name} 没有分词器，因此 {method} 无法读取文本。</translation>
         </message>
         <message>
             <source>There is no variant called {variant} here.</source>
-            <translation type="unfinished" />
+            <translation>这里没有名为 {variant} 的变体。</translation>
         </message>
         <message>
             <source>Choose one from the list.</source>
-            <translation type="unfinished" />
+            <translation>请从列表中选择一个。</translation>
         </message>
         <message>
             <source>Student</source>
-            <translation type="unfinished" />
+            <translation>学生</translation>
         </message>
         <message>
             <source>Who learns: another variant with the same tokens, or, where none is chosen, a shallower copy of the teacher. The variant that the method is applied to is the teacher.</source>
-            <translation type="unfinished" />
+            <translation>由谁来学：词元相同的另一个变体；若未选择，则为教师的较浅副本。方法所作用的变体就是教师。</translation>
         </message>
         <message>
             <source>Layers to keep</source>
-            <translation type="unfinished" />
+            <translation>保留的层数</translation>
         </message>
         <message>
             <source>Layers of the shallower copy, spread evenly over the teacher's, the first and last among them. Empty: half of them. Fewer are faster and learn less.</source>
-            <translation type="unfinished" />
+            <translation>较浅副本的层数，在教师的各层中均匀选取，包括首层和末层。留空：一半。层越少越快，学到的也越少。</translation>
         </message>
         <message>
             <source>Temperature</source>
-            <translation type="unfinished" />
+            <translation>温度</translation>
         </message>
         <message>
             <source>Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens; 1 compares as they are.</source>
-            <translation type="unfinished" />
+            <translation>在比较之前让两个模型的概率变得平缓。温度越高，越多地教会不太可能的词元；1 则按原样比较。</translation>
         </message>
         <message>
             <source>Weight of the text</source>
-            <translation type="unfinished" />
+            <translation>文本的权重</translation>
         </message>
         <message>
             <source>How much the text itself counts beside the teacher. 0: only the teacher. Raise it where the text is better than the teacher.</source>
-            <translation type="unfinished" />
+            <translation>除教师之外，文本本身占多大分量。0：只看教师。文本比教师更好时可调高。</translation>
         </message>
         <message>
             <source>{name} is quantized, and a shallower copy of packed weights can't be trained.</source>
-            <translation type="unfinished" />
+            <translation>{name} 已量化，打包权重的较浅副本无法训练。</translation>
         </message>
         <message>
             <source>Distil the variant before the quantization, or choose another variant as the student.</source>
-            <translation type="unfinished" />
+            <translation>请蒸馏量化之前的变体，或选择另一个变体作为学生。</translation>
         </message>
         <message>
             <source>Distil</source>
-            <translation type="unfinished" />
+            <translation>蒸馏</translation>
         </message>
         <message>
             <source>Minutes to hours, needs a text. A student that's smaller and faster for real; how good depends on the time given.</source>
-            <translation type="unfinished" />
+            <translation>数分钟到数小时，需要文本。得到真正更小更快的学生；好坏取决于投入的时间。</translation>
         </message>
         <message>
             <source>A student of {wanted} layers isn't shallower than its teacher of {total}.</source>
-            <translation type="unfinished" />
+            <translation>{wanted} 层的学生并不比 {total} 层的教师浅。</translation>
         </message>
         <message>
             <source>Keep fewer than {total} layers.</source>
-            <translation type="unfinished" />
+            <translation>请保留少于 {total} 层。</translation>
         </message>
         <message>
             <source>{student} has other tokens than {teacher}, so it can't learn from it token by token.</source>
-            <translation type="unfinished" />
+            <translation>{student} 的词元与 {teacher} 的不同，因此无法逐词元地向它学习。</translation>
         </message>
         <message>
             <source>Choose a student with the same tokenizer.</source>
-            <translation type="unfinished" />
+            <translation>请选择分词器相同的学生。</translation>
         </message>
         <message>
             <source>{student} can't learn from itself.</source>
-            <translation type="unfinished" />
+            <translation>{student} 不能向自己学习。</translation>
         </message>
         <message>
             <source>Choose another variant as the student, or a shallower copy.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一个变体作为学生，或使用较浅的副本。</translation>
         </message>
         <message>
             <source>{student} doesn't generate text.</source>
-            <translation type="unfinished" />
+            <translation>{student} 不生成文本。</translation>
         </message>
         <message>
             <source>Choose another student.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一个学生。</translation>
         </message>
         <message>
             <source>{student} is quantized, and packed weights can't be trained.</source>
-            <translation type="unfinished" />
+            <translation>{student} 已量化，打包的权重无法训练。</translation>
         </message>
         <message>
             <source>Choose the variant that it was quantized from.</source>
-            <translation type="unfinished" />
+            <translation>请选择它量化之前的变体。</translation>
         </message>
         <message>
             <source>Keep zeros</source>
-            <translation type="unfinished" />
+            <translation>保持零</translation>
         </message>
         <message>
             <source>Whether weights of linear layers that are exactly zero stay so. Automatic: where more than 1 % are, as after pruning. Never undoes the pruning.</source>
-            <translation type="unfinished" />
+            <translation>线性层中恰好为零的权重是否保持为零。自动：当超过 1 % 为零时保持，例如剪枝之后。绝不会撤销剪枝。</translation>
         </message>
         <message>
             <source>Where it was pruned</source>
-            <translation type="unfinished" />
+            <translation>在剪过的地方</translation>
         </message>
         <message>
             <source>Always</source>
-            <translation type="unfinished" />
+            <translation>总是</translation>
         </message>
         <message>
             <source>Never</source>
-            <translation type="unfinished" />
+            <translation>从不</translation>
         </message>
         <message>
             <source>Steps</source>
-            <translation type="unfinished" />
+            <translation>步数</translation>
         </message>
         <message>
             <source>Updates of the weights. More is better until the held-out loss stops falling.</source>
-            <translation type="unfinished" />
+            <translation>权重更新的次数。越多越好，直到留出文本的损失不再下降。</translation>
         </message>
         <message>
             <source>Learning rate</source>
-            <translation type="unfinished" />
+            <translation>学习率</translation>
         </message>
         <message>
             <source>Size of the updates at their largest. Halve it where the held-out perplexity rises; raise it for small models and deep cuts.</source>
-            <translation type="unfinished" />
+            <translation>更新幅度的最大值。留出困惑度上升时减半；小模型和深度削减可调高。</translation>
         </message>
         <message>
             <source>Finetune</source>
-            <translation type="unfinished" />
+            <translation>微调</translation>
         </message>
         <message>
             <source>Minutes to hours, needs a text. Wins back much of what pruning cost, on text of that kind; zeros stay zeros.</source>
-            <translation type="unfinished" />
+            <translation>数分钟到数小时，需要文本。在同类文本上找回剪枝所失去的大部分；零保持为零。</translation>
         </message>
         <message>
             <source>Pattern</source>
-            <translation type="unfinished" />
+            <translation>模式</translation>
         </message>
         <message>
             <source>Free: any weight may go, best for accuracy. 2:4 and 4:8: exactly half of every 4 (8) neighbours in a row go; some GPUs multiply 2:4 faster. Choose it only for such a GPU.</source>
-            <translation type="unfinished" />
+            <translation>自由：任何权重都可去掉，准确率最好。2:4 和 4:8：一行中每 4 个（8 个）相邻权重恰好去掉一半；有些 GPU 计算 2:4 更快。只在有这种 GPU 时选择。</translation>
         </message>
         <message>
             <source>Free</source>
-            <translation type="unfinished" />
+            <translation>自由</translation>
         </message>
         <message>
             <source>2 of every 4</source>
-            <translation type="unfinished" />
+            <translation>每 4 个中 2 个</translation>
         </message>
         <message>
             <source>4 of every 8</source>
-            <translation type="unfinished" />
+            <translation>每 8 个中 4 个</translation>
         </message>
         <message>
             <source>Sparsity</source>
-            <translation type="unfinished" />
+            <translation>稀疏度</translation>
         </message>
         <message>
             <source>Share of the weights of the linear layers that become zero. Accuracy falls slowly up to about 0.3, and fast after 0.5.</source>
-            <translation type="unfinished" />
+            <translation>线性层中变为零的权重所占份额。约 0.3 以内准确率下降缓慢，0.5 以上下降很快。</translation>
         </message>
         <message>
             <source>Compare within</source>
-            <translation type="unfinished" />
+            <translation>比较范围</translation>
         </message>
         <message>
             <source>Where weights compete to stay. Row: every output keeps the same share, the safest. Layer: rows may differ. Whole model: layers with small weights lose the most.</source>
-            <translation type="unfinished" />
+            <translation>权重在哪里竞争去留。行：每个输出保留相同的份额，最稳妥。层：各行可以不同。整个模型：权重小的层失去最多。</translation>
         </message>
         <message>
             <source>Each output row</source>
-            <translation type="unfinished" />
+            <translation>每个输出行</translation>
         </message>
         <message>
             <source>Each layer</source>
-            <translation type="unfinished" />
+            <translation>每一层</translation>
         </message>
         <message>
             <source>The whole model</source>
-            <translation type="unfinished" />
+            <translation>整个模型</translation>
         </message>
         <message>
             <source>{name} has no linear layers to prune.</source>
-            <translation type="unfinished" />
+            <translation>{name} 没有可剪枝的线性层。</translation>
         </message>
         <message>
             <source>The pattern {pattern} needs widths that {group} divides, and {name} has none.</source>
-            <translation type="unfinished" />
+            <translation>模式 {pattern} 要求宽度能被 {group} 整除，而 {name} 中没有这样的层。</translation>
         </message>
         <message>
             <source>Choose the free pattern.</source>
-            <translation type="unfinished" />
+            <translation>请选择自由模式。</translation>
         </message>
         <message>
             <source>Comparing weights</source>
-            <translation type="unfinished" />
+            <translation>正在比较权重</translation>
         </message>
         <message>
             <source>Pruning</source>
-            <translation type="unfinished" />
+            <translation>正在剪枝</translation>
         </message>
         <message>
             <source>Magnitude pruning</source>
-            <translation type="unfinished" />
+            <translation>幅值剪枝</translation>
         </message>
         <message>
             <source>Seconds, needs no data. Zeros only: no smaller on disk. Mild up to 30 %, harsh at 50 % unless finetuned.</source>
-            <translation type="unfinished" />
+            <translation>数秒，不需要数据。只产生零：磁盘上不变小。30 % 以内影响轻微，50 % 影响严重，除非再微调。</translation>
         </message>
         <message>
             <source>The weights of {layer} aren't all numbers (NaN or infinite), so they can't be compared.</source>
-            <translation type="unfinished" />
+            <translation>{layer} 的权重不全是数字（有 NaN 或无穷），因此无法比较。</translation>
         </message>
         <message>
             <source>The model is damaged; import it again from its source.</source>
-            <translation type="unfinished" />
+            <translation>模型已损坏；请从来源重新导入。</translation>
         </message>
         <message>
             <source>Bits</source>
-            <translation type="unfinished" />
+            <translation>位数</translation>
         </message>
         <message>
             <source>Bits a weight. 8 is nearly free. 4 halves the file again and costs accuracy: use groups. Below 4 most models break.</source>
-            <translation type="unfinished" />
+            <translation>每个权重的位数。8 位几乎没有损失。4 位使文件再减半，但损失准确率：请使用分组。低于 4 位时大多数模型会失效。</translation>
         </message>
         <message>
             <source>8 bits</source>
-            <translation type="unfinished" />
+            <translation>8 位</translation>
         </message>
         <message>
             <source>6 bits</source>
-            <translation type="unfinished" />
+            <translation>6 位</translation>
         </message>
         <message>
             <source>5 bits</source>
-            <translation type="unfinished" />
+            <translation>5 位</translation>
         </message>
         <message>
             <source>4 bits</source>
-            <translation type="unfinished" />
+            <translation>4 位</translation>
         </message>
         <message>
             <source>3 bits</source>
-            <translation type="unfinished" />
+            <translation>3 位</translation>
         </message>
         <message>
             <source>2 bits</source>
-            <translation type="unfinished" />
+            <translation>2 位</translation>
         </message>
         <message>
             <source>One scale for each</source>
-            <translation type="unfinished" />
+            <translation>共用缩放系数的范围</translation>
         </message>
         <message>
             <source>Weights that share a scale. Automatic: an output row at 8 bits, a group of columns below. Groups cost a few per cent of size and save accuracy at low bits.</source>
-            <translation type="unfinished" />
+            <translation>共用一个缩放系数的权重。自动：8 位时为一个输出行，更低时为一组列。分组使大小增加百分之几，在低位数时保住准确率。</translation>
         </message>
         <message>
             <source>Automatic</source>
-            <translation type="unfinished" />
+            <translation>自动</translation>
         </message>
         <message>
             <source>Output row</source>
-            <translation type="unfinished" />
+            <translation>输出行</translation>
         </message>
         <message>
             <source>Group of columns</source>
-            <translation type="unfinished" />
+            <translation>列的分组</translation>
         </message>
         <message>
             <source>Group size</source>
-            <translation type="unfinished" />
+            <translation>分组大小</translation>
         </message>
         <message>
             <source>Columns that share a scale. Smaller is more accurate and larger on disk. Where it doesn't divide the model's widths, the next smaller size that does is taken, and said.</source>
-            <translation type="unfinished" />
+            <translation>共用一个缩放系数的列数。越小越准确，磁盘上越大。若它不能整除模型的宽度，则取能整除的下一个较小值，并加以说明。</translation>
         </message>
         <message>
             <source>columns</source>
-            <translation type="unfinished" />
+            <translation>列</translation>
         </message>
         <message>
             <source>Symmetric</source>
-            <translation type="unfinished" />
+            <translation>对称</translation>
         </message>
         <message>
             <source>Zero lies in the middle of the grid, and only a scale is stored. Turn it off at 4 bits and below: an offset is stored too, for better accuracy and about 1 % more size.</source>
-            <translation type="unfinished" />
+            <translation>零位于网格中央，只存缩放系数。4 位及以下时请关闭：会同时存储偏移，准确率更好，大小约增加 1 %。</translation>
         </message>
         <message>
             <source>Clip outliers</source>
-            <translation type="unfinished" />
+            <translation>截断离群值</translation>
         </message>
         <message>
             <source>Search for each scale the range with the least squared error, instead of reaching to the largest weight. Takes some twenty times longer; helps at 4 bits and below.</source>
-            <translation type="unfinished" />
+            <translation>为每个缩放系数寻找平方误差最小的范围，而不是覆盖到最大的权重。耗时约为二十倍；在 4 位及以下有帮助。</translation>
         </message>
         <message>
             <source>{name} has no linear layers that can be saved packed{why}.</source>
-            <translation type="unfinished" />
+            <translation>{name} 没有可以打包保存的线性层{why}。</translation>
         </message>
         <message>
             <source>Choose another model, or prune it.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一个模型，或改为剪枝。</translation>
         </message>
         <message>
             <source>Quantizing</source>
-            <translation type="unfinished" />
+            <translation>正在量化</translation>
         </message>
         <message>
             <source>The weights of {layer} aren't all numbers (NaN or infinite), so they can't be rounded.</source>
-            <translation type="unfinished" />
+            <translation>{layer} 的权重不全是数字（有 NaN 或无穷），因此无法取整。</translation>
         </message>
         <message>
             <source>Round to nearest</source>
-            <translation type="unfinished" />
+            <translation>就近取整</translation>
         </message>
         <message>
             <source>Seconds, needs no data. 8 bits: half the size, hardly a loss. 4 bits: a quarter, and it shows.</source>
-            <translation type="unfinished" />
+            <translation>数秒，不需要数据。8 位：大小减半，几乎没有损失。4 位：四分之一，能看出损失。</translation>
         </message>
         <message>
             <source>Batch</source>
-            <translation type="unfinished" />
+            <translation>批次</translation>
         </message>
         <message>
             <source>Windows of text a step. Larger is steadier and slower; halve it where memory runs out.</source>
-            <translation type="unfinished" />
+            <translation>每步的文本窗口数。越大越平稳也越慢；内存不足时减半。</translation>
         </message>
         <message>
             <source>windows</source>
-            <translation type="unfinished" />
+            <translation>个窗口</translation>
         </message>
         <message>
             <source>Context</source>
-            <translation type="unfinished" />
+            <translation>上下文</translation>
         </message>
         <message>
             <source>Tokens a window. Memory and time grow with it; longer than what the model will read later is wasted.</source>
-            <translation type="unfinished" />
+            <translation>每个窗口的词元数。内存和时间随之增长；超过模型日后会读的长度就是浪费。</translation>
         </message>
         <message>
             <source>tokens</source>
-            <translation type="unfinished" />
+            <translation>个词元</translation>
         </message>
         <message>
             <source>Size of the updates at their largest. Halve it where the loss jumps or rises; double it where it hardly falls.</source>
-            <translation type="unfinished" />
+            <translation>更新幅度的最大值。损失跳动或上升时减半；几乎不下降时加倍。</translation>
         </message>
         <message>
             <source>Warm-up</source>
-            <translation type="unfinished" />
+            <translation>预热</translation>
         </message>
         <message>
             <source>Share of the steps in which the learning rate grows from nothing to its full size. Raise it where the loss jumps at first.</source>
-            <translation type="unfinished" />
+            <translation>学习率从零增长到最大值所占的步数份额。开始时损失跳动则调高。</translation>
         </message>
         <message>
             <source>Weight decay</source>
-            <translation type="unfinished" />
+            <translation>权重衰减</translation>
         </message>
         <message>
             <source>Pull of the weights towards zero at each step. Raise it to 0.1 for long trainings on little text.</source>
-            <translation type="unfinished" />
+            <translation>每一步把权重拉向零的力度。在少量文本上长时间训练时可调到 0.1。</translation>
         </message>
         <message>
             <source>Precision</source>
-            <translation type="unfinished" />
+            <translation>精度</translation>
         </message>
         <message>
             <source>In which forward and backward are computed; the weights are kept in float32. Automatic: bfloat16 on a GPU or CPU that multiplies in it, else float32.</source>
-            <translation type="unfinished" />
+            <translation>前向和反向计算所用的精度；权重保持 float32。自动：GPU 或 CPU 能以 bfloat16 相乘时用它，否则用 float32。</translation>
         </message>
         <message>
             <source>float32</source>
-            <translation type="unfinished" />
+            <translation>float32</translation>
         </message>
         <message>
             <source>bfloat16</source>
-            <translation type="unfinished" />
+            <translation>bfloat16</translation>
         </message>
         <message>
             <source>Reading the text</source>
-            <translation type="unfinished" />
+            <translation>正在读取文本</translation>
         </message>
         <message>
             <source>{name} has {tokens} tokens; training with a context of {context} needs {needed}, part of them kept aside.</source>
-            <translation type="unfinished" />
+            <translation>{name} 有 {tokens} 个词元；以 {context} 的上下文训练需要 {needed} 个，其中一部分要留出。</translation>
         </message>
         <message>
             <source>Choose a longer text, or a context of at most {most}.</source>
-            <translation type="unfinished" />
+            <translation>请选择更长的文本，或不超过 {most} 的上下文。</translation>
         </message>
         <message>
             <source>Training</source>
-            <translation type="unfinished" />
+            <translation>正在训练</translation>
         </message>
         <message>
             <source>The training diverged: at step {step} the loss isn't a number any more.</source>
-            <translation type="unfinished" />
+            <translation>训练发散了：在第 {step} 步，损失不再是数字。</translation>
         </message>
         <message>
             <source>Choose a smaller learning rate or a longer warm-up.</source>
-            <translation type="unfinished" />
+            <translation>请选择更小的学习率或更长的预热。</translation>
         </message>
         <message>
             <source>The transformer blocks of {architecture} can't be recognised.</source>
-            <translation type="unfinished" />
+            <translation>无法识别 {architecture} 的 transformer 块。</translation>
         </message>
         <message>
             <source>Methods that work block by block can't be used on it.</source>
-            <translation type="unfinished" />
+            <translation>逐块进行的方法不能用在它上面。</translation>
         </message>
         <message>
             <source>Inspecting</source>
-            <translation type="unfinished" />
+            <translation>正在检视</translation>
         </message>
         <message>
             <source>Copying</source>
-            <translation type="unfinished" />
+            <translation>正在复制</translation>
         </message>
         <message>
             <source>Converting</source>
-            <translation type="unfinished" />
+            <translation>正在转换</translation>
         </message>
         <message>
             <source>{tensor} has values too large for {dtype}.</source>
-            <translation type="unfinished" />
+            <translation>{tensor} 的数值对 {dtype} 来说太大。</translation>
         </message>
         <message>
             <source>Choose bfloat16 or float32.</source>
-            <translation type="unfinished" />
+            <translation>请选择 bfloat16 或 float32。</translation>
         </message>
         <message>
             <source>Checking weights</source>
-            <translation type="unfinished" />
+            <translation>正在检查权重</translation>
         </message>
         <message>
             <source>{tensor} holds {count} values that aren't finite numbers (NaN or infinity), so nothing could be measured on this model.</source>
-            <translation type="unfinished" />
+            <translation>{tensor} 含有 {count} 个非有限数值（NaN 或无穷），因此在这个模型上什么也测不了。</translation>
         </message>
         <message>
             <source>Get an undamaged copy of it.</source>
-            <translation type="unfinished" />
+            <translation>请换一份没有损坏的副本。</translation>
         </message>
         <message>
             <source>Checking that it loads</source>
-            <translation type="unfinished" />
+            <translation>正在检查能否加载</translation>
         </message>
         <message>
             <source>The model takes {needed} MB of memory, and {free} MB are free.</source>
-            <translation type="unfinished" />
+            <translation>模型需要 {needed} MB 内存，而可用 {free} MB。</translation>
         </message>
         <message>
             <source>{name} loads, but computes values that aren't finite numbers.</source>
-            <translation type="unfinished" />
+            <translation>{name} 可以加载，但算出的数值不是有限数。</translation>
         </message>
         <message>
             <source>Try another precision to store it in: float32 or bfloat16.</source>
-            <translation type="unfinished" />
+            <translation>请换一种存储精度：float32 或 bfloat16。</translation>
         </message>
         <message>
             <source>Dequantizing {name} takes {needed} MB of memory, and {free} MB are free.</source>
-            <translation type="unfinished" />
+            <translation>反量化 {name} 需要 {needed} MB 内存，而可用 {free} MB。</translation>
         </message>
         <message>
             <source>Reading</source>
-            <translation type="unfinished" />
+            <translation>正在读取</translation>
         </message>
         <message>
             <source>{file} couldn't be converted: {reason}</source>
-            <translation type="unfinished" />
+            <translation>无法转换 {file}：{reason}</translation>
         </message>
         <message>
             <source>Open the model's original folder instead.</source>
-            <translation type="unfinished" />
+            <translation>请改为打开该模型的原始文件夹。</translation>
         </message>
         <message>
             <source>Dequantizing</source>
-            <translation type="unfinished" />
+            <translation>正在反量化</translation>
         </message>
         <message>
             <source>Apple GPU</source>
-            <translation type="unfinished" />
+            <translation>Apple GPU</translation>
         </message>
         <message>
             <source>There is no device called {name}.{suggestion}</source>
-            <translation type="unfinished" />
+            <translation>没有名为 {name} 的设备。{suggestion}</translation>
         </message>
         <message>
             <source>Choose auto, cpu, cuda:0 or mps.</source>
-            <translation type="unfinished" />
+            <translation>请选择 auto、cpu、cuda:0 或 mps。</translation>
         </message>
         <message>
             <source>This machine has no {name} that torch can use.</source>
-            <translation type="unfinished" />
+            <translation>本机没有 torch 能用的 {name}。</translation>
         </message>
         <message>
             <source>It has: {known}.</source>
-            <translation type="unfinished" />
+            <translation>现有：{known}。</translation>
         </message>
         <message>
             <source>{name} isn't a precision to compute in.{suggestion}</source>
-            <translation type="unfinished" />
+            <translation>{name} 不是可用于计算的精度。{suggestion}</translation>
         </message>
         <message>
             <source>Choose auto, float32, bfloat16 or float16.</source>
-            <translation type="unfinished" />
+            <translation>请选择 auto、float32、bfloat16 或 float16。</translation>
         </message>
         <message>
             <source>{file} isn't a GGUF file.</source>
-            <translation type="unfinished" />
+            <translation>{file} 不是 GGUF 文件。</translation>
         </message>
         <message>
             <source>Choose a .gguf file or a model's folder.</source>
-            <translation type="unfinished" />
+            <translation>请选择 .gguf 文件或模型的文件夹。</translation>
         </message>
         <message>
             <source>{file} is of GGUF version {version}, which isn't read here.</source>
-            <translation type="unfinished" />
+            <translation>{file} 是 GGUF 版本 {version}，这里不读取。</translation>
         </message>
         <message>
             <source>Convert it with a current llama.cpp; big-endian files aren't read at all.</source>
-            <translation type="unfinished" />
+            <translation>请用当前的 llama.cpp 转换；大端文件完全不支持读取。</translation>
         </message>
         <message>
             <source>{file} is of the architecture {architecture}, which can't be converted from GGUF here.</source>
-            <translation type="unfinished" />
+            <translation>{file} 的架构是 {architecture}，这里不能从 GGUF 转换。</translation>
         </message>
         <message>
             <source>These can: {known}. Otherwise open the model's original folder.</source>
-            <translation type="unfinished" />
+            <translation>可以转换的有：{known}。否则请打开该模型的原始文件夹。</translation>
         </message>
         <message>
             <source>{repo} holds GGUF files rather than a transformers model.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 中是 GGUF 文件，而不是 transformers 模型。</translation>
         </message>
         <message>
             <source>Download one of them ({file}, say) and open that file.</source>
-            <translation type="unfinished" />
+            <translation>请下载其中一个（例如 {file}）并打开它。</translation>
         </message>
         <message>
             <source>{repo} isn't a transformers model: it has no config.json.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 不是 transformers 模型：没有 config.json。</translation>
         </message>
         <message>
             <source>Choose another repository.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一个仓库。</translation>
         </message>
         <message>
             <source>{repo} isn't complete: its index lists {file}, which isn't there.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 不完整：它的索引列出了 {file}，但它并不存在。</translation>
         </message>
         <message>
             <source>{repo} has its weights pickled only ({file}); Spokeshave doesn't read pickles, because opening one runs code from it.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 的权重只有 pickle 格式（{file}）；Spokeshave 不读取 pickle，因为打开它会运行其中的代码。</translation>
         </message>
         <message>
             <source>Look for a safetensors copy of the model.</source>
-            <translation type="unfinished" />
+            <translation>请寻找该模型的 safetensors 副本。</translation>
         </message>
         <message>
             <source>{repo} has no weights in safetensors.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 没有 safetensors 格式的权重。</translation>
         </message>
         <message>
             <source>{file} of {repo} isn't valid JSON.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 的 {file} 不是有效的 JSON。</translation>
+        </message>
+        <message>
+            <source>{repo} is being downloaded already, by another window or command.</source>
+            <translation>另一个窗口或命令已经在下载 {repo}。</translation>
+        </message>
+        <message>
+            <source>Wait until that's done, then import it again: it'll be quick.</source>
+            <translation>请等它完成，然后重新导入：会很快。</translation>
         </message>
         <message>
             <source>Downloading</source>
-            <translation type="unfinished" />
+            <translation>正在下载</translation>
         </message>
         <message>
             <source>The disk has {free} MB free, and {needed} MB of {file} are still to come.</source>
-            <translation type="unfinished" />
+            <translation>磁盘剩余 {free} MB，而 {file} 还有 {needed} MB 未下载。</translation>
         </message>
         <message>
             <source>Free some space and import it again; what has been downloaded is kept.</source>
-            <translation type="unfinished" />
+            <translation>请腾出一些空间后重新导入；已下载的部分会保留。</translation>
         </message>
         <message>
             <source>{repo} can't be fetched, because downloads are switched off (HF_HUB_OFFLINE is set).</source>
-            <translation type="unfinished" />
+            <translation>无法获取 {repo}，因为下载已关闭（设置了 HF_HUB_OFFLINE）。</translation>
         </message>
         <message>
             <source>Unset HF_HUB_OFFLINE, or open a folder instead.</source>
-            <translation type="unfinished" />
+            <translation>请取消设置 HF_HUB_OFFLINE，或改为打开文件夹。</translation>
         </message>
         <message>
             <source>{repo} is gated: its authors give access to those who ask for it.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 需要授权：作者只向提出申请的人开放。</translation>
         </message>
         <message>
             <source>Ask for access at {page}, then log in with 'hf auth login'.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>There is no model {repo} on the Hub, or it's private.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>Check the id (org/name); for a private model, log in with 'hf auth login'. To open a folder, check its path.</source>
-            <translation type="unfinished" />
+            <translation>请在 {page} 申请访问，然后用 'hf auth login' 登录。</translation>
         </message>
         <message>
             <source>{repo} doesn't have a file that its list names.</source>
-            <translation type="unfinished" />
+            <translation>{repo} 没有其清单中列出的一个文件。</translation>
         </message>
         <message>
             <source>It may have changed just now; try again.</source>
-            <translation type="unfinished" />
+            <translation>它可能刚刚发生了变化；请再试一次。</translation>
         </message>
         <message>
             <source>The Hub refused to send {repo} (status {status}).</source>
-            <translation type="unfinished" />
+            <translation>Hub 拒绝发送 {repo}（状态 {status}）。</translation>
         </message>
         <message>
             <source>Try again later; what has been downloaded is kept.</source>
-            <translation type="unfinished" />
+            <translation>请稍后再试；已下载的部分会保留。</translation>
         </message>
         <message>
             <source>The Hub at {place} can't be reached.</source>
-            <translation type="unfinished" />
+            <translation>无法连接到 {place} 的 Hub。</translation>
         </message>
         <message>
             <source>Check the network connection, or open a folder or a .gguf file instead.</source>
-            <translation type="unfinished" />
+            <translation>请检查网络连接，或改为打开文件夹或 .gguf 文件。</translation>
         </message>
         <message>
             <source>The connection broke off while {repo} was being downloaded.</source>
-            <translation type="unfinished" />
+            <translation>下载 {repo} 时连接中断。</translation>
         </message>
         <message>
             <source>Import it again: it goes on where it stopped.</source>
-            <translation type="unfinished" />
+            <translation>请重新导入：它会从中断处继续。</translation>
+        </message>
+        <message>
+            <source>There is no model {repo} on the Hub, or it's private.</source>
+            <translation>Hub 上没有模型 {repo}，或者它是私有的。</translation>
+        </message>
+        <message>
+            <source>Check the id (org/name); for a private model, log in with 'hf auth login'. To open a folder, check its path.</source>
+            <translation>请检查标识（组织/名称）；若是私有模型，请用 'hf auth login' 登录。若要打开文件夹，请检查路径。</translation>
         </message>
         <message>
             <source>{source} doesn't exist.</source>
-            <translation type="unfinished" />
+            <translation>{source} 不存在。</translation>
         </message>
         <message>
             <source>Give a model's folder, a .gguf file, or a Hub id such as org/name.</source>
-            <translation type="unfinished" />
+            <translation>请给出模型的文件夹、.gguf 文件，或如 org/name 的 Hub 标识。</translation>
         </message>
         <message>
             <source>{file} is one file of a model; its folder is what can be opened.</source>
-            <translation type="unfinished" />
+            <translation>{file} 是模型的一个文件；可以打开的是它所在的文件夹。</translation>
         </message>
         <message>
             <source>Choose the folder {folder}.</source>
-            <translation type="unfinished" />
+            <translation>请选择文件夹 {folder}。</translation>
         </message>
         <message>
             <source>{file} holds no weights.</source>
-            <translation type="unfinished" />
+            <translation>{file} 中没有权重。</translation>
         </message>
         <message>
             <source>Choose the file with the model itself.</source>
-            <translation type="unfinished" />
+            <translation>请选择包含模型本身的文件。</translation>
         </message>
         <message>
             <source>{file} is one part of a model that was split into {parts} GGUF files.</source>
-            <translation type="unfinished" />
+            <translation>{file} 是被拆成 {parts} 个 GGUF 文件的模型的一部分。</translation>
         </message>
         <message>
             <source>Join them with llama.cpp's gguf-split --merge, and open the result.</source>
-            <translation type="unfinished" />
+            <translation>请用 llama.cpp 的 gguf-split --merge 合并它们，然后打开合并结果。</translation>
         </message>
         <message>
             <source>{folder} is empty.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 是空的。</translation>
         </message>
         <message>
             <source>Choose a folder that holds a model.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个含有模型的文件夹。</translation>
         </message>
         <message>
             <source>{folder} is a folder with GGUF files, not a transformers model.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 是含有 GGUF 文件的文件夹，而不是 transformers 模型。</translation>
         </message>
         <message>
             <source>Choose the file {file} itself.</source>
-            <translation type="unfinished" />
+            <translation>请选择文件 {file} 本身。</translation>
         </message>
         <message>
             <source>{folder} holds no model itself, but its folder {inside} does.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 本身没有模型，但它的文件夹 {inside} 中有。</translation>
         </message>
         <message>
             <source>Choose that folder.</source>
-            <translation type="unfinished" />
+            <translation>请选择那个文件夹。</translation>
         </message>
         <message>
             <source>{folder} isn't a model: it has no config.json.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 不是模型：没有 config.json。</translation>
         </message>
         <message>
             <source>Choose the folder that holds config.json and the .safetensors files.</source>
-            <translation type="unfinished" />
+            <translation>请选择含有 config.json 和 .safetensors 文件的文件夹。</translation>
         </message>
         <message>
             <source>The weights in {folder} are pickled ({file}); Spokeshave doesn't read pickles, because opening one runs code from it.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 中的权重是 pickle 格式（{file}）；Spokeshave 不读取 pickle，因为打开它会运行其中的代码。</translation>
         </message>
         <message>
             <source>Save the model as safetensors where you trust it, or look for a safetensors copy of it.</source>
-            <translation type="unfinished" />
+            <translation>请在你信任它的地方把模型另存为 safetensors，或寻找它的 safetensors 副本。</translation>
         </message>
         <message>
             <source>{folder} has weights only in a format that Spokeshave doesn't open ({file}).</source>
-            <translation type="unfinished" />
+            <translation>{folder} 中的权重只有 Spokeshave 不能打开的格式（{file}）。</translation>
         </message>
         <message>
             <source>{folder} has no model.safetensors; transformers wouldn't find {file} without an index.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 中没有 model.safetensors；没有索引，transformers 找不到 {file}。</translation>
         </message>
         <message>
             <source>Rename it to model.safetensors, or add model.safetensors.index.json.</source>
-            <translation type="unfinished" />
+            <translation>请把它改名为 model.safetensors，或添加 model.safetensors.index.json。</translation>
         </message>
         <message>
             <source>{folder} has a config.json but no weights.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 中有 config.json，但没有权重。</translation>
         </message>
         <message>
             <source>Download the .safetensors files too.</source>
-            <translation type="unfinished" />
+            <translation>请把 .safetensors 文件也下载下来。</translation>
         </message>
         <message>
             <source>The installed transformers doesn't know the model type {type}.</source>
-            <translation type="unfinished" />
+            <translation>已安装的 transformers 不认识模型类型 {type}。</translation>
         </message>
         <message>
             <source>Update transformers, or choose another model.</source>
-            <translation type="unfinished" />
+            <translation>请更新 transformers，或选择另一个模型。</translation>
         </message>
         <message>
-            <source>config.json doesn't make a valid {type} model: {reason}</source>
-            <translation type="unfinished" />
+            <source>config.json doesn't make a valid {type} model: {reason}.</source>
+            <translation>config.json 不能构成有效的 {type} 模型：{reason}。</translation>
         </message>
         <message>
             <source>Download it again, or correct it.</source>
-            <translation type="unfinished" />
+            <translation>请重新下载，或加以更正。</translation>
         </message>
         <message>
             <source>The tokenizer in {folder} can't be read.</source>
-            <translation type="unfinished" />
+            <translation>无法读取 {folder} 中的分词器。</translation>
         </message>
         <message>
             <source>Download its files again, or remove them to open the model without one.</source>
-            <translation type="unfinished" />
+            <translation>请重新下载它的文件，或移除它们以便不带分词器打开模型。</translation>
         </message>
         <message>
             <source>{name} couldn't be loaded: {reason}</source>
-            <translation type="unfinished" />
+            <translation>无法加载 {name}：{reason}</translation>
         </message>
         <message>
             <source>The detail says where it failed.</source>
-            <translation type="unfinished" />
+            <translation>详情说明了失败的位置。</translation>
         </message>
         <message>
             <source>{name} needs code of its own to run, and Spokeshave doesn't run code that comes with a model unless you ask for it.</source>
-            <translation type="unfinished" />
+            <translation>{name} 需要它自己的代码才能运行，而除非你要求，Spokeshave 不运行模型附带的代码。</translation>
         </message>
         <message>
             <source>If you trust its author, open it again with remote code allowed.</source>
-            <translation type="unfinished" />
+            <translation>如果你信任它的作者，请在允许运行附带代码的情况下重新打开。</translation>
         </message>
         <message>
             <source>The tokenizer of {name} can't be read: {reason}</source>
-            <translation type="unfinished" />
+            <translation>无法读取 {name} 的分词器：{reason}</translation>
         </message>
         <message>
             <source>Download its files again.</source>
-            <translation type="unfinished" />
+            <translation>请重新下载它的文件。</translation>
         </message>
         <message>
             <source>The installed transformers has no model class {architecture}.</source>
-            <translation type="unfinished" />
+            <translation>已安装的 transformers 没有模型类 {architecture}。</translation>
         </message>
         <message>
             <source>{name} is stored quantized in a way that Spokeshave doesn't read ({format}).</source>
-            <translation type="unfinished" />
+            <translation>{name} 以 Spokeshave 不读取的方式量化存储（{format}）。</translation>
         </message>
         <message>
             <source>Choose its unquantized original, or a compressed-tensors copy with integer weights.</source>
-            <translation type="unfinished" />
+            <translation>请选择未量化的原始模型，或整数权重的 compressed-tensors 副本。</translation>
         </message>
         <message>
             <source>{name} quantizes its activations as well as its weights, which Spokeshave can't load yet without changing its numbers.</source>
-            <translation type="unfinished" />
+            <translation>{name} 除权重外还量化了激活，Spokeshave 还不能在不改变数值的情况下加载它。</translation>
         </message>
         <message>
             <source>Choose a copy with quantized weights only.</source>
-            <translation type="unfinished" />
+            <translation>请选择只量化权重的副本。</translation>
         </message>
         <message>
             <source>{name} orders its quantized columns by activation (g_idx), which Spokeshave doesn't read.</source>
-            <translation type="unfinished" />
+            <translation>{name} 按激活对量化列排序（g_idx），Spokeshave 不读取这种格式。</translation>
         </message>
         <message>
             <source>Choose a copy with static groups.</source>
-            <translation type="unfinished" />
+            <translation>请选择静态分组的副本。</translation>
         </message>
         <message>
             <source>A {layer} layer can't be stored packed: no format that plain transformers reads has it.</source>
-            <translation type="unfinished" />
+            <translation>{layer} 层无法打包存储：普通 transformers 能读的格式中没有这一种。</translation>
         </message>
         <message>
             <source>Leave these layers out, or choose a model with Linear layers.</source>
-            <translation type="unfinished" />
+            <translation>请略去这些层，或选择使用 Linear 层的模型。</translation>
         </message>
         <message>
             <source>A packed weight in this model is damaged or of an unknown layout.</source>
-            <translation type="unfinished" />
+            <translation>这个模型中有打包权重已损坏，或布局未知。</translation>
         </message>
         <message>
             <source>Download or make it again.</source>
-            <translation type="unfinished" />
+            <translation>请重新下载或重新制作。</translation>
         </message>
         <message>
             <source>Asymmetric grids below 8 bits can't be mixed with others in one model: plain transformers would read them wrongly.</source>
-            <translation type="unfinished" />
+            <translation>低于 8 位的非对称网格不能与其他网格混在同一个模型中：普通 transformers 会读错。</translation>
         </message>
         <message>
             <source>Use symmetric grids, or one asymmetric grid whose group size divides the width of every layer.</source>
-            <translation type="unfinished" />
+            <translation>请使用对称网格，或使用一种非对称网格，其分组大小能整除每一层的宽度。</translation>
         </message>
         <message>
             <source>The output layer is tied to the embedding, so it can't be packed apart from it.</source>
-            <translation type="unfinished" />
+            <translation>输出层与嵌入绑定，因此不能单独打包。</translation>
         </message>
         <message>
             <source>Leave the output layer out.</source>
-            <translation type="unfinished" />
+            <translation>请略去输出层。</translation>
         </message>
         <message>
             <source>{tensor} has values too large for {dtype}, so the model can't be stored in it.</source>
-            <translation type="unfinished" />
+            <translation>{tensor} 的数值对 {dtype} 来说太大，因此模型不能以它存储。</translation>
         </message>
         <message>
             <source>Store it in bfloat16 or float32.</source>
-            <translation type="unfinished" />
+            <translation>请以 bfloat16 或 float32 存储。</translation>
         </message>
         <message>
             <source>The result isn't usable: {tensor} holds values that aren't finite numbers.</source>
-            <translation type="unfinished" />
+            <translation>结果不可用：{tensor} 含有非有限数值。</translation>
         </message>
         <message>
             <source>Try a smaller learning rate or a milder setting.</source>
-            <translation type="unfinished" />
+            <translation>请尝试更小的学习率或更温和的设置。</translation>
         </message>
         <message>
             <source>The disk has {free} MB free, and {needed} MB are needed.</source>
-            <translation type="unfinished" />
+            <translation>磁盘剩余 {free} MB，而需要 {needed} MB。</translation>
         </message>
         <message>
             <source>Free some space, or choose a workspace on another disk.</source>
-            <translation type="unfinished" />
+            <translation>请腾出一些空间，或选择位于另一块磁盘上的工作区。</translation>
         </message>
         <message>
             <source>Saving</source>
-            <translation type="unfinished" />
+            <translation>正在保存</translation>
         </message>
         <message>
             <source>{file} is only a Git LFS pointer: the weights themselves haven't been downloaded.</source>
-            <translation type="unfinished" />
+            <translation>{file} 只是 Git LFS 指针：权重本身尚未下载。</translation>
         </message>
         <message>
             <source>Run 'git lfs pull' in that folder, or download the file again.</source>
-            <translation type="unfinished" />
+            <translation>请在该文件夹中运行 'git lfs pull'，或重新下载该文件。</translation>
         </message>
         <message>
             <source>{file} is cut short: at least {missing} bytes are missing at its end.</source>
-            <translation type="unfinished" />
+            <translation>{file} 不完整：末尾至少缺少 {missing} 字节。</translation>
         </message>
         <message>
             <source>Download or copy it again.</source>
-            <translation type="unfinished" />
+            <translation>请重新下载或复制。</translation>
         </message>
         <message>
             <source>{file} is damaged: {why}.</source>
-            <translation type="unfinished" />
+            <translation>{file} 已损坏：{why}。</translation>
         </message>
         <message>
             <source>{count} of the {total} weight files are missing, {first} among them.</source>
-            <translation type="unfinished" />
+            <translation>{total} 个权重文件中缺少 {count} 个，其中包括 {first}。</translation>
         </message>
         <message>
             <source>Download the rest of the model.</source>
-            <translation type="unfinished" />
+            <translation>请下载该模型的其余部分。</translation>
         </message>
         <message>
             <source>The index lists {count} tensors that no file holds, {first} among them.</source>
-            <translation type="unfinished" />
+            <translation>索引列出了 {count} 个没有任何文件包含的张量，其中包括 {first}。</translation>
         </message>
         <message>
             <source>Download the model again.</source>
-            <translation type="unfinished" />
+            <translation>请重新下载该模型。</translation>
         </message>
         <message>
             <source>Checking</source>
-            <translation type="unfinished" />
+            <translation>正在检查</translation>
         </message>
         <message>
             <source>The saved model doesn't reload in plain transformers: {reason}</source>
-            <translation type="unfinished" />
+            <translation>保存的模型无法在普通 transformers 中重新加载：{reason}</translation>
         </message>
         <message>
             <source>Nothing was kept. The detail has the trace; please report it.</source>
-            <translation type="unfinished" />
+            <translation>没有保留任何内容。详情中有调用轨迹；请报告。</translation>
         </message>
         <message>
             <source>The saved model reloads, but not all of its weights fit.</source>
-            <translation type="unfinished" />
+            <translation>保存的模型可以重新加载，但并非所有权重都对得上。</translation>
         </message>
         <message>
             <source>Nothing was kept. The detail names them; please report it.</source>
-            <translation type="unfinished" />
+            <translation>没有保留任何内容。详情列出了它们；请报告。</translation>
         </message>
         <message>
             <source>The process that reloads the saved model ended early (exit code {code}).</source>
-            <translation type="unfinished" />
+            <translation>重新加载已保存模型的进程提前结束（退出码 {code}）。</translation>
         </message>
         <message>
             <source>There may not be enough memory to hold the model twice; close other programs and try again.</source>
-            <translation type="unfinished" />
+            <translation>内存可能不足以同时容纳两份模型；请关闭其他程序后再试。</translation>
         </message>
         <message>
             <source>The saved model gives outputs of shape {theirs}, the one in memory {mine}.</source>
-            <translation type="unfinished" />
+            <translation>保存的模型输出形状为 {theirs}，内存中的为 {mine}。</translation>
         </message>
         <message>
             <source>Nothing was kept. Please report it.</source>
-            <translation type="unfinished" />
+            <translation>没有保留任何内容。请报告。</translation>
         </message>
         <message>
             <source>The saved model gives other numbers than the one in memory (largest difference {difference:.3g}, outputs up to {scale:.3g}).</source>
-            <translation type="unfinished" />
+            <translation>保存的模型给出的数值与内存中的不同（最大差异 {difference:.3g}，输出最大 {scale:.3g}）。</translation>
         </message>
         <message>
             <source>{method} has no setting called {knob}.{suggestion}</source>
-            <translation type="unfinished" />
+            <translation>{method} 没有名为 {knob} 的设置。{suggestion}</translation>
         </message>
         <message>
             <source>Its settings are: {known}.</source>
-            <translation type="unfinished" />
+            <translation>它的设置有：{known}。</translation>
         </message>
         <message>
             <source>{method}: {knob} = {value} isn't possible: {reason}.</source>
-            <translation type="unfinished" />
+            <translation>{method}：{knob} = {value} 不可行：{reason}。</translation>
         </message>
         <message>
             <source>Change {knob}.</source>
-            <translation type="unfinished" />
+            <translation>请更改 {knob}。</translation>
         </message>
         <message>
             <source>{pair} isn't a setting.</source>
-            <translation type="unfinished" />
+            <translation>{pair} 不是设置。</translation>
         </message>
         <message>
             <source>Write knob=value, for example --set bits=4.</source>
-            <translation type="unfinished" />
+            <translation>请写成 knob=value，例如 --set bits=4。</translation>
         </message>
         <message>
             <source>{where} isn't YAML.</source>
-            <translation type="unfinished" />
+            <translation>{where} 不是 YAML。</translation>
         </message>
         <message>
             <source>The detail says where it breaks.</source>
-            <translation type="unfinished" />
+            <translation>详情说明了在哪里出错。</translation>
         </message>
         <message>
             <source>{where} is empty or isn't a recipe.</source>
-            <translation type="unfinished" />
+            <translation>{where} 是空的，或者不是配方。</translation>
         </message>
         <message>
             <source>Copy one from a variant's inspector.</source>
-            <translation type="unfinished" />
+            <translation>请从变体的检视面板复制一份。</translation>
         </message>
         <message>
             <source>{where} is of format {version}; this Spokeshave reads format {known}.</source>
-            <translation type="unfinished" />
+            <translation>{where} 的格式是 {version}；这个 Spokeshave 读取格式 {known}。</translation>
         </message>
         <message>
             <source>Its first line should be 'spokeshave: 1'.</source>
-            <translation type="unfinished" />
+            <translation>它的第一行应为 'spokeshave: 1'。</translation>
         </message>
         <message>
             <source>{where} has a mistake at {place}: {reason}.</source>
-            <translation type="unfinished" />
+            <translation>{where} 在 {place} 处有错误：{reason}。</translation>
         </message>
         <message>
             <source>Compare it with a recipe copied from a variant.</source>
-            <translation type="unfinished" />
+            <translation>请与从变体复制的配方对照。</translation>
         </message>
         <message>
             <source>Measuring size</source>
-            <translation type="unfinished" />
+            <translation>正在测量大小</translation>
         </message>
         <message>
             <source>There is no step to apply.</source>
-            <translation type="unfinished" />
+            <translation>没有要应用的步骤。</translation>
         </message>
         <message>
             <source>Choose a method.</source>
-            <translation type="unfinished" />
+            <translation>请选择一种方法。</translation>
         </message>
         <message>
             <source>{method} doesn't apply to {name}: it's of the kind {task}.</source>
-            <translation type="unfinished" />
+            <translation>{method} 不适用于 {name}：它属于 {task} 类型。</translation>
         </message>
         <message>
             <source>Choose another method.</source>
-            <translation type="unfinished" />
+            <translation>请选择另一种方法。</translation>
         </message>
         <message>
             <source>The text {path} isn't the one that the recipe was made with.</source>
-            <translation type="unfinished" />
+            <translation>文本 {path} 不是制作配方时所用的那份。</translation>
         </message>
         <message>
             <source>Restore that text, or remove its sha256 from the recipe to use this one.</source>
-            <translation type="unfinished" />
+            <translation>请恢复那份文本，或从配方中去掉它的 sha256 以使用现在这份。</translation>
         </message>
         <message>
             <source>There is no tokenizer, so text can't be scored.</source>
-            <translation type="unfinished" />
+            <translation>没有分词器，因此无法对文本评分。</translation>
         </message>
         <message>
             <source>Put the tokenizer's files beside the model.</source>
-            <translation type="unfinished" />
+            <translation>请把分词器的文件放在模型旁边。</translation>
         </message>
         <message>
             <source>No draft was named.</source>
-            <translation type="unfinished" />
+            <translation>没有指定草稿模型。</translation>
         </message>
         <message>
             <source>Choose a draft, n-gram lookup, or none.</source>
-            <translation type="unfinished" />
+            <translation>请选择草稿模型、N 元语法查找，或不用草稿。</translation>
         </message>
         <message>
             <source>{folder} is not a Spokeshave workspace.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 不是 Spokeshave 工作区。</translation>
         </message>
         <message>
             <source>Import a model into it first, or choose another folder.</source>
-            <translation type="unfinished" />
+            <translation>请先把一个模型导入其中，或另选文件夹。</translation>
         </message>
         <message>
             <source>{folder} holds other files, so it can't become a workspace.</source>
-            <translation type="unfinished" />
+            <translation>{folder} 中有其他文件，因此不能成为工作区。</translation>
         </message>
         <message>
             <source>Choose an empty folder or a new name.</source>
-            <translation type="unfinished" />
+            <translation>请选择空文件夹或新名称。</translation>
         </message>
         <message>
             <source>The workspace {folder} can't be made: {why}.</source>
-            <translation type="unfinished" />
+            <translation>无法建立工作区 {folder}：{why}。</translation>
         </message>
         <message>
             <source>Choose another folder.</source>
-            <translation type="unfinished" />
+            <translation>请另选文件夹。</translation>
         </message>
         <message>
             <source>{path} is damaged.</source>
-            <translation type="unfinished" />
+            <translation>{path} 已损坏。</translation>
         </message>
         <message>
             <source>Restore it, or import the models into a new workspace.</source>
-            <translation type="unfinished" />
+            <translation>请恢复它，或把模型导入新的工作区。</translation>
         </message>
         <message>
             <source>This workspace was made by a later Spokeshave (format {theirs}, this one knows {ours}).</source>
-            <translation type="unfinished" />
+            <translation>这个工作区由更新版本的 Spokeshave 建立（格式 {theirs}，本版本只认识 {ours}）。</translation>
         </message>
         <message>
             <source>{variant} isn't the id of a variant.</source>
-            <translation type="unfinished" />
+            <translation>{variant} 不是变体的标识。</translation>
         </message>
         <message>
             <source>Ids are listed by 'list'.</source>
-            <translation type="unfinished" />
+            <translation>用 'list' 可列出各标识。</translation>
         </message>
         <message>
             <source>There is no variant {variant} in this workspace.{suggestion}</source>
-            <translation type="unfinished" />
+            <translation>这个工作区中没有变体 {variant}。{suggestion}</translation>
         </message>
         <message>
             <source>'list' shows what there is.</source>
-            <translation type="unfinished" />
+            <translation>'list' 会显示有哪些。</translation>
         </message>
         <message>
             <source>The record of variant {variant} is damaged.</source>
-            <translation type="unfinished" />
+            <translation>变体 {variant} 的记录已损坏。</translation>
         </message>
         <message>
             <source>Its model files are still in {folder}; import that folder again.</source>
-            <translation type="unfinished" />
+            <translation>它的模型文件仍在 {folder} 中；请重新导入该文件夹。</translation>
         </message>
         <message>
             <source>{name} can't be deleted while {others} came from it.</source>
-            <translation type="unfinished" />
+            <translation>{others} 由 {name} 而来，因此不能删除它。</translation>
         </message>
         <message>
             <source>Delete those first.</source>
-            <translation type="unfinished" />
+            <translation>请先删除那些。</translation>
         </message>
         <message>
             <source>{path} is missing.</source>
-            <translation type="unfinished" />
+            <translation>缺少 {path}。</translation>
         </message>
         <message>
             <source>Check the folder.</source>
-            <translation type="unfinished" />
+            <translation>请检查文件夹。</translation>
         </message>
         <message>
             <source>{path} isn't valid JSON.</source>
-            <translation type="unfinished" />
+            <translation>{path} 不是有效的 JSON。</translation>
         </message>
         <message>
             <source>Download or write it again.</source>
-            <translation type="unfinished" />
+            <translation>请重新下载或写入。</translation>
         </message>
         <message>
             <source>{path} doesn't hold a JSON object.</source>
-            <translation type="unfinished" />
+            <translation>{path} 中不是 JSON 对象。</translation>
         </message>
         <message>
             <source>This architecture computes its attention itself; it was exported as it is, which runs slower.</source>
-            <translation type="unfinished" />
+            <translation>这种架构自行计算注意力；已按原样导出，运行较慢。</translation>
         </message>
         <message>
             <source>{n} quantized layers keep their own grid, packed in MatMulNBits; nothing was quantized again.</source>
-            <translation type="unfinished" />
+            <translation>{n} 个量化层保留自己的网格，打包在 MatMulNBits 中；没有再次量化。</translation>
         </message>
         <message>
             <source>MatMulNBits holds 4 or 8 bits: layers of other widths take the next larger one in the file, with the same values.</source>
-            <translation type="unfinished" />
+            <translation>MatMulNBits 只容纳 4 位或 8 位：其他位数的层在文件中占用下一个较大的位数，数值不变。</translation>
         </message>
         <message>
             <source>The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.</source>
-            <translation type="unfinished" />
+            <translation>网格的数值在这里是精确的；普通 transformers 加载这个变体时会把它们舍入到存储精度。</translation>
         </message>
         <message>
             <source>{n} quantized layers are stored as float32: MatMulNBits can't hold their groups exactly.</source>
-            <translation type="unfinished" />
+            <translation>{n} 个量化层以 float32 存储：MatMulNBits 不能精确容纳它们的分组。</translation>
         </message>
         <message>
             <source>Weights are stored as float32: the export is {n} times as large as the model's own files.</source>
-            <translation type="unfinished" />
+            <translation>权重以 float32 存储：导出结果是模型自身文件的 {n} 倍。</translation>
         </message>
         <message>
             <source>the most likely token</source>
-            <translation type="unfinished" />
+            <translation>最可能的词元</translation>
         </message>
         <message>
             <source>{ties} exact ties fell the other way</source>
-            <translation type="unfinished" />
+            <translation>{ties} 处完全并列的选择落在另一边</translation>
         </message>
         <message>
             <source>the whole text at once</source>
-            <translation type="unfinished" />
+            <translation>整段文本一次读入</translation>
         </message>
         <message>
             <source>chunks and single steps with the cache</source>
-            <translation type="unfinished" />
+            <translation>借助缓存分块和单步读入</translation>
         </message>
         <message>
             <source>a batch of {n}</source>
-            <translation type="unfinished" />
+            <translation>{n} 行的批次</translation>
         </message>
         <message>
             <source>a batch of {n} padded at the {side}</source>
-            <translation type="unfinished" />
+            <translation>{n} 行的批次，在{side}侧填充</translation>
         </message>
         <message>
             <source>greedy tokens</source>
-            <translation type="unfinished" />
+            <translation>贪心词元</translation>
         </message>
         <message>
             <source>from token {first} on, where the original's two best differ by {n}</source>
-            <translation type="unfinished" />
+            <translation>从第 {first} 个词元起，原始模型的前两名在那里相差 {n}</translation>
         </message>
         <message>
             <source>the whole text</source>
-            <translation type="unfinished" />
+            <translation>整段文本</translation>
         </message>
         <message>
             <source>a padded batch of {n}</source>
-            <translation type="unfinished" />
+            <translation>{n} 行的带填充批次</translation>
         </message>
         <message>
             <source>{title} works on {n}; this is {n2}.</source>
-            <translation type="unfinished" />
+            <translation>{title} 适用于 {n}；这是 {n2}。</translation>
         </message>
         <message>
             <source>The size is the student's own.</source>
-            <translation type="unfinished" />
+            <translation>大小即为学生自身的大小。</translation>
         </message>
         <message>
             <source>Student: {n} of the teacher's {total} layers ({n2}).</source>
-            <translation type="unfinished" />
+            <translation>学生：教师 {total} 层中的 {n} 层（{n2}）。</translation>
         </message>
         <message>
             <source>Student: began with the weights of {name}; the teacher is the parent, {name2}.</source>
-            <translation type="unfinished" />
+            <translation>学生：从 {name} 的权重开始；教师是父变体 {name2}。</translation>
         </message>
         <message>
             <source>It chooses the teacher's token {n} % of the time ({n2} % before).</source>
-            <translation type="unfinished" />
+            <translation>它有 {n} % 的时候选中教师的词元（之前为 {n2} %）。</translation>
         </message>
         <message>
             <source>{held} zeros held ({n} % of the linear layers' weights).</source>
-            <translation type="unfinished" />
+            <translation>保持了 {held} 个零（线性层权重的 {n} %）。</translation>
         </message>
         <message>
             <source>0 % smaller on disk, {n} % zeros</source>
-            <translation type="unfinished" />
+            <translation>磁盘上小 0 %，{n} % 为零</translation>
         </message>
         <message>
             <source>0 % smaller on disk, {n} % zeros: {zeros} of the {weights} weights in {n2} linear layers are zero ({n3} %); embeddings, head, norms and biases are untouched.</source>
-            <translation type="unfinished" />
+            <translation>磁盘上小 0 %，{n} % 为零：{n2} 个线性层的 {weights} 个权重中有 {zeros} 个为零（{n3} %）；嵌入、输出头、归一化和偏置未动。</translation>
         </message>
         <message>
             <source>Left as they were, since {group} doesn't divide their width: {n}.</source>
-            <translation type="unfinished" />
+            <translation>保持原样，因为 {group} 不能整除它们的宽度：{n}。</translation>
         </message>
         <message>
             <source>The size isn't known beforehand: the model's shape isn't in its configuration.</source>
-            <translation type="unfinished" />
+            <translation>事先不知道大小：模型的形状不在其配置中。</translation>
         </message>
         <message>
             <source>Group size {size} instead of {group_size}, which doesn't divide the widths.</source>
-            <translation type="unfinished" />
+            <translation>分组大小为 {size} 而不是 {group_size}，因为后者不能整除各层宽度。</translation>
         </message>
         <message>
             <source>Group size {size} instead of {group_size}: {group_size2} doesn't divide the widths {n}, and all layers get the same.</source>
-            <translation type="unfinished" />
+            <translation>分组大小为 {size} 而不是 {group_size}：{group_size2} 不能整除宽度 {n}，所有层采用相同的分组。</translation>
         </message>
         <message>
             <source>{n} linear layers in {bits} bits, one scale for each {n2}</source>
-            <translation type="unfinished" />
+            <translation>{n} 个线性层为 {bits} 位，每个{n2}一个缩放系数</translation>
+        </message>
+        <message>
+            <source>{size} columns of a row</source>
+            <translation>一行中的 {size} 列</translation>
+        </message>
+        <message>
+            <source>output row</source>
+            <translation>输出行</translation>
         </message>
         <message>
             <source>{kept}; embeddings and head stay in {n}.</source>
-            <translation type="unfinished" />
+            <translation>{kept}；嵌入和输出头保持 {n}。</translation>
         </message>
         <message>
             <source>Left as they were, since transformers can't reload them packed: {n}.</source>
-            <translation type="unfinished" />
+            <translation>保持原样，因为 transformers 无法以打包形式重新加载它们：{n}。</translation>
         </message>
         <message>
             <source>The tokenizer has more tokens than the embedding has rows, so some text can't be read.</source>
-            <translation type="unfinished" />
+            <translation>分词器的词元比嵌入的行多，因此有些文本无法读取。</translation>
         </message>
         <message>
             <source>This model comes with its own code; it isn't run unless you ask for it.</source>
-            <translation type="unfinished" />
+            <translation>这个模型附带自己的代码；除非你要求，不会运行。</translation>
         </message>
         <message>
             <source>The output layer is tied to the embedding, yet the file stores it twice.</source>
-            <translation type="unfinished" />
+            <translation>输出层与嵌入绑定，但文件把它存了两次。</translation>
         </message>
         <message>
             <source>There is no tokenizer, so text can't be scored or generated.</source>
-            <translation type="unfinished" />
+            <translation>没有分词器，因此无法对文本评分或生成文本。</translation>
         </message>
         <message>
             <source>Held in float32 it needs more memory than is free.</source>
-            <translation type="unfinished" />
+            <translation>以 float32 存放所需的内存超过可用内存。</translation>
         </message>
         <message>
             <source>One of the two has no tokenizer, so their tokens can't be compared.</source>
-            <translation type="unfinished" />
+            <translation>两者之一没有分词器，因此无法比较它们的词元。</translation>
         </message>
         <message>
             <source>Its tokenizer has other tokens than the target's.</source>
-            <translation type="unfinished" />
+            <translation>它的分词器的词元与目标模型的不同。</translation>
         </message>
         <message>
             <source>Not measured: {error}</source>
-            <translation type="unfinished" />
+            <translation>未测量：{error}</translation>
+        </message>
+        <message>
+            <source>left</source>
+            <translation>左</translation>
+        </message>
+        <message>
+            <source>right</source>
+            <translation>右</translation>
         </message>
     </context>
     <context>
         <name>curves</name>
         <message>
             <source>Loss</source>
-            <translation type="unfinished" />
+            <translation>损失</translation>
         </message>
         <message>
             <source>Loss against the teacher</source>
-            <translation type="unfinished" />
+            <translation>相对教师的损失</translation>
         </message>
         <message>
             <source>Loss on the text</source>
-            <translation type="unfinished" />
+            <translation>文本上的损失</translation>
         </message>
         <message>
             <source>Learning rate</source>
-            <translation type="unfinished" />
+            <translation>学习率</translation>
         </message>
         <message>
             <source>Held-out perplexity</source>
-            <translation type="unfinished" />
+            <translation>留出文本困惑度</translation>
         </message>
         <message>
             <source>Error by layer</source>
-            <translation type="unfinished" />
+            <translation>各层误差</translation>
         </message>
     </context>
     <context>
         <name>measures</name>
         <message>
             <source>{change} pt</source>
-            <translation type="unfinished" />
+            <translation>{change} 个百分点</translation>
         </message>
         <message>
             <source>Perplexity</source>
-            <translation type="unfinished" />
+            <translation>困惑度</translation>
         </message>
         <message>
             <source>Bits per byte</source>
-            <translation type="unfinished" />
+            <translation>每字节位数</translation>
         </message>
         <message>
             <source>KL divergence</source>
-            <translation type="unfinished" />
+            <translation>KL 散度</translation>
         </message>
         <message>
             <source>Agreement</source>
-            <translation type="unfinished" />
+            <translation>一致率</translation>
         </message>
         <message>
             <source>Accuracy</source>
-            <translation type="unfinished" />
+            <translation>准确率</translation>
         </message>
         <message>
             <source>Cosine</source>
-            <translation type="unfinished" />
+            <translation>余弦</translation>
         </message>
         <message>
             <source>Decode speed</source>
-            <translation type="unfinished" />
+            <translation>解码速度</translation>
         </message>
         <message>
             <source>Prefill speed</source>
-            <translation type="unfinished" />
+            <translation>预填充速度</translation>
         </message>
         <message>
             <source>Resident memory</source>
-            <translation type="unfinished" />
+            <translation>常驻内存</translation>
         </message>
         <message>
             <source>Peak memory</source>
-            <translation type="unfinished" />
+            <translation>峰值内存</translation>
         </message>
         <message>
             <source>ONNX logit difference</source>
-            <translation type="unfinished" />
+            <translation>ONNX logit 差</translation>
         </message>
         <message>
             <source>ONNX top-1 agreement</source>
-            <translation type="unfinished" />
+            <translation>ONNX 首选一致率</translation>
         </message>
         <message>
             <source>taken {when}</source>
-            <translation type="unfinished" />
+            <translation>测于 {when}</translation>
         </message>
         <message>
             <source>yes</source>
-            <translation type="unfinished" />
+            <translation>是</translation>
         </message>
         <message>
             <source>no</source>
-            <translation type="unfinished" />
+            <translation>否</translation>
         </message>
     </context>
     <context>
         <name>text</name>
         <message>
             <source>not measured</source>
-            <translation type="unfinished" />
+            <translation>未测量</translation>
         </message>
         <message>
             <source>{n} s</source>
-            <translation type="unfinished" />
+            <translation>{n} 秒</translation>
         </message>
         <message>
             <source>{m} min {s} s</source>
-            <translation type="unfinished" />
+            <translation>{m} 分 {s} 秒</translation>
         </message>
         <message>
             <source>{m} min</source>
-            <translation type="unfinished" />
+            <translation>{m} 分</translation>
         </message>
         <message>
             <source>{h} h {m} min</source>
-            <translation type="unfinished" />
+            <translation>{h} 小时 {m} 分</translation>
         </message>
         <message>
             <source>{n} s left</source>
-            <translation type="unfinished" />
+            <translation>剩余 {n} 秒</translation>
         </message>
         <message>
             <source>{m} min left</source>
-            <translation type="unfinished" />
+            <translation>剩余 {m} 分</translation>
         </message>
         <message>
             <source>{h} h {m} min left</source>
-            <translation type="unfinished" />
+            <translation>剩余 {h} 小时 {m} 分</translation>
         </message>
         <message>
             <source>Original</source>
-            <translation type="unfinished" />
+            <translation>原始</translation>
         </message>
         <message>
             <source>Pruned</source>
-            <translation type="unfinished" />
+            <translation>剪枝</translation>
         </message>
         <message>
             <source>Quantized</source>
-            <translation type="unfinished" />
+            <translation>量化</translation>
         </message>
         <message>
             <source>Distilled</source>
-            <translation type="unfinished" />
+            <translation>蒸馏</translation>
         </message>
         <message>
             <source>Combined</source>
-            <translation type="unfinished" />
+            <translation>组合</translation>
         </message>
     </context>
     <context>
         <name>token_card</name>
         <message>
             <source>prompt</source>
-            <translation type="unfinished" />
+            <translation>提示词</translation>
         </message>
         <message>
             <source>plain</source>
-            <translation type="unfinished" />
+            <translation>普通</translation>
         </message>
         <message>
             <source>accepted</source>
-            <translation type="unfinished" />
+            <translation>接受</translation>
         </message>
         <message>
             <source>rejected</source>
-            <translation type="unfinished" />
+            <translation>拒绝</translation>
         </message>
         <message>
             <source>corrected</source>
-            <translation type="unfinished" />
+            <translation>更正</translation>
         </message>
         <message>
             <source>bonus</source>
-            <translation type="unfinished" />
+            <translation>额外</translation>
         </message>
         <message>
             <source>untested</source>
-            <translation type="unfinished" />
+            <translation>未检验</translation>
         </message>
         <message>
             <source>What you wrote.</source>
-            <translation type="unfinished" />
+            <translation>你写的内容。</translation>
         </message>
         <message>
             <source>Written by the target alone: nothing was drafted.</source>
-            <translation type="unfinished" />
+            <translation>由目标模型独自写出：没有打草稿。</translation>
         </message>
         <message>
             <source>Guessed by the draft and kept by the target, which scored the whole guess in one call.</source>
-            <translation type="unfinished" />
+            <translation>草稿模型猜出，目标模型保留；整个猜测由目标模型在一次调用中评分。</translation>
         </message>
         <message>
             <source>Guessed by the draft and dropped by the target. It's no part of the text.</source>
-            <translation type="unfinished" />
+            <translation>草稿模型猜出，被目标模型丢弃。它不属于文本。</translation>
         </message>
         <message>
             <source>What the target put in place of a dropped token.</source>
-            <translation type="unfinished" />
+            <translation>目标模型放在被丢弃词元位置上的词元。</translation>
         </message>
         <message>
             <source>The whole guess was kept, so the same call gave one more token.</source>
-            <translation type="unfinished" />
+            <translation>整个猜测都被保留，因此同一次调用又多给出一个词元。</translation>
         </message>
         <message>
             <source>Guessed, but not looked at, since an earlier token of the guess was dropped.</source>
-            <translation type="unfinished" />
+            <translation>猜出了，但没有被看，因为猜测中更早的一个词元已被丢弃。</translation>
         </message>
         <message>
             <source>part of the prompt</source>
-            <translation type="unfinished" />
+            <translation>提示词的一部分</translation>
         </message>
         <message>
             <source>written by the target alone: nothing was drafted in this round</source>
-            <translation type="unfinished" />
+            <translation>由目标模型独自写出：这一轮没有打草稿</translation>
         </message>
         <message>
             <source>kept: u = {u} ≤ q/p = {ratio}</source>
-            <translation type="unfinished" />
+            <translation>保留：u = {u} ≤ q/p = {ratio}</translation>
         </message>
         <message>
             <source>kept for sure: the target likes it at least as much, q = {q} ≥ p = {p}</source>
-            <translation type="unfinished" />
+            <translation>必定保留：目标模型对它至少同样看好，q = {q} ≥ p = {p}</translation>
         </message>
         <message>
             <source>kept: u = {u} ≤ q = {q} (this draft has no probabilities)</source>
-            <translation type="unfinished" />
+            <translation>保留：u = {u} ≤ q = {q}（这个草稿没有概率）</translation>
         </message>
         <message>
             <source>kept: it's the target's first choice as well ({q})</source>
-            <translation type="unfinished" />
+            <translation>保留：它也是目标模型的首选（{q}）</translation>
         </message>
         <message>
             <source>kept: it's the target's first choice as well</source>
-            <translation type="unfinished" />
+            <translation>保留：它也是目标模型的首选</translation>
         </message>
         <message>
             <source>dropped: u = {u} &gt; q/p = {ratio}</source>
-            <translation type="unfinished" />
+            <translation>丢弃：u = {u} &gt; q/p = {ratio}</translation>
         </message>
         <message>
             <source>dropped: u = {u} &gt; q = {q} (this draft has no probabilities)</source>
-            <translation type="unfinished" />
+            <translation>丢弃：u = {u} &gt; q = {q}（这个草稿没有概率）</translation>
         </message>
         <message>
             <source>dropped: the target prefers {other} ({q})</source>
-            <translation type="unfinished" />
+            <translation>丢弃：目标模型更愿意选 {other}（{q}）</translation>
         </message>
         <message>
             <source>dropped: the target prefers {other}</source>
-            <translation type="unfinished" />
+            <translation>丢弃：目标模型更愿意选 {other}</translation>
         </message>
         <message>
             <source>dropped by the target</source>
-            <translation type="unfinished" />
+            <translation>被目标模型丢弃</translation>
         </message>
         <message>
             <source>not looked at: an earlier token of the round was dropped</source>
-            <translation type="unfinished" />
+            <translation>没有看：本轮更早的一个词元已被丢弃</translation>
         </message>
         <message>
             <source>not used: the text had ended before it</source>
-            <translation type="unfinished" />
+            <translation>没有用上：文本在它之前已经结束</translation>
         </message>
         <message>
             <source>put in place of {other}: the target's first choice ({q})</source>
-            <translation type="unfinished" />
+            <translation>取代 {other}：目标模型的首选（{q}）</translation>
         </message>
         <message>
             <source>put in place of {other}: the target's first choice</source>
-            <translation type="unfinished" />
+            <translation>取代 {other}：目标模型的首选</translation>
         </message>
         <message>
             <source>put in place of {other}: drawn from what the target gives more than the draft</source>
-            <translation type="unfinished" />
+            <translation>取代 {other}：从目标模型给得比草稿多的部分中抽取</translation>
         </message>
         <message>
             <source>put in place of {other}: drawn from all the target's other tokens</source>
-            <translation type="unfinished" />
+            <translation>取代 {other}：从目标模型的所有其他词元中抽取</translation>
         </message>
         <message>
             <source>one more for nothing: all {n} guesses were kept, and the same call had scored this place too</source>
-            <translation type="unfinished" />
+            <translation>白得一个：{n} 个猜测全部保留，而同一次调用也已为这个位置评分</translation>
         </message>
         <message>
             <source>another token</source>
-            <translation type="unfinished" />
+            <translation>另一个词元</translation>
         </message>
         <message>
             <source>α {alpha}</source>
-            <translation type="unfinished" />
+            <translation>α {alpha}</translation>
         </message>
         <message>
             <source>entropy {draft} draft, {target} target</source>
-            <translation type="unfinished" />
+            <translation>熵：草稿 {draft}，目标 {target}</translation>
         </message>
         <message>
             <source>entropy {target} target</source>
-            <translation type="unfinished" />
+            <translation>熵：目标 {target}</translation>
         </message>
         <message>
             <source>place {position}</source>
-            <translation type="unfinished" />
+            <translation>位置 {position}</translation>
         </message>
         <message>
             <source>round {round} · place {position}</source>
-            <translation type="unfinished" />
+            <translation>第 {round} 轮 · 位置 {position}</translation>
         </message>
         <message>
             <source>first leads second by {margin}</source>
-            <translation type="unfinished" />
+            <translation>第一名领先第二名 {margin}</translation>
         </message>
         <message>
             <source>{token}: target {q}</source>
-            <translation type="unfinished" />
+            <translation>{token}：目标 {q}</translation>
         </message>
         <message>
             <source>{token}: draft {p}, target {q}</source>
-            <translation type="unfinished" />
+            <translation>{token}：草稿 {p}，目标 {q}</translation>
         </message>
         <message>
             <source>Pinned. Esc or a click closes it.</source>
-            <translation type="unfinished" />
+            <translation>已固定。按 Esc 或点击即可关闭。</translation>
         </message>
         <message>
             <source>target q(x)</source>
-            <translation type="unfinished" />
+            <translation>目标 q(x)</translation>
         </message>
         <message>
             <source>draft p(x)</source>
-            <translation type="unfinished" />
+            <translation>草稿 p(x)</translation>
         </message>
     </context>
     <context>
         <name>wizards</name>
         <message>
             <source>Choose a text file.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个文本文件。</translation>
         </message>
         <message>
             <source>There is no file at {path}.</source>
-            <translation type="unfinished" />
+            <translation>{path} 处没有文件。</translation>
         </message>
         <message>
             <source>{path} is a folder. Choose a text file.</source>
-            <translation type="unfinished" />
+            <translation>{path} 是文件夹。请选择一个文本文件。</translation>
         </message>
         <message>
             <source>There is no permission to read {path}.</source>
-            <translation type="unfinished" />
+            <translation>没有读取 {path} 的权限。</translation>
         </message>
         <message>
             <source>{path} is empty.</source>
-            <translation type="unfinished" />
+            <translation>{path} 是空的。</translation>
         </message>
         <message>
             <source>Give it a name.</source>
-            <translation type="unfinished" />
+            <translation>请给它一个名称。</translation>
         </message>
         <message>
             <source>This may not fit: it needs about {needed}, and {device} has {free} free.</source>
-            <translation type="unfinished" />
+            <translation>可能放不下：它约需 {needed}，而 {device} 可用 {free}。</translation>
         </message>
         <message>
             <source>Reading the headers …</source>
-            <translation type="unfinished" />
+            <translation>正在读取文件头…</translation>
         </message>
         <message>
             <source>This model can't be opened.</source>
-            <translation type="unfinished" />
+            <translation>无法打开这个模型。</translation>
         </message>
         <message>
             <source>This model brings its own code. Allow it, or choose another model.</source>
-            <translation type="unfinished" />
+            <translation>这个模型自带代码。请允许运行，或选择另一个模型。</translation>
         </message>
         <message>
             <source>Choose a model first.</source>
-            <translation type="unfinished" />
+            <translation>请先选择一个模型。</translation>
         </message>
         <message>
             <source>There is nothing at {path}.</source>
-            <translation type="unfinished" />
+            <translation>{path} 处什么也没有。</translation>
         </message>
         <message>
             <source>{name} isn't a model. Choose a folder, a .gguf file or a Hub id.</source>
-            <translation type="unfinished" />
+            <translation>{name} 不是模型。请选择文件夹、.gguf 文件或 Hub 标识。</translation>
         </message>
         <message>
             <source>It's quantized already. Choose the variant that it came from.</source>
-            <translation type="unfinished" />
+            <translation>它已经量化过了。请选择它的来源变体。</translation>
         </message>
         <message>
             <source>It's quantized, and that comes last. Choose the variant that it came from.</source>
-            <translation type="unfinished" />
+            <translation>它已经量化，而量化应放在最后。请选择它的来源变体。</translation>
         </message>
         <message>
             <source>It couldn't be loaded: {reason}</source>
-            <translation type="unfinished" />
+            <translation>无法加载：{reason}</translation>
         </message>
         <message>
             <source>It doesn't work on this kind of model.</source>
-            <translation type="unfinished" />
+            <translation>它不适用于这类模型。</translation>
         </message>
         <message>
             <source>It needs labelled examples, which this wizard can't give it yet.</source>
-            <translation type="unfinished" />
+            <translation>它需要带标签的样例，这个向导还无法提供。</translation>
         </message>
         <message>
             <source>There is no model in this workspace yet.</source>
-            <translation type="unfinished" />
+            <translation>这个工作区里还没有模型。</translation>
         </message>
         <message>
             <source>Choose a variant.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个变体。</translation>
         </message>
         <message>
             <source>The worker is still starting. The methods appear in a few seconds.</source>
-            <translation type="unfinished" />
+            <translation>工作进程仍在启动。方法会在几秒后出现。</translation>
         </message>
         <message>
             <source>Choose a method.</source>
-            <translation type="unfinished" />
+            <translation>请选择一种方法。</translation>
         </message>
         <message>
             <source>It would be measured on the text that it's trained on, which flatters it. Choose another text to measure on.</source>
-            <translation type="unfinished" />
+            <translation>这样会在训练所用的文本上测量，结果会偏好。请选择另一份文本来测量。</translation>
         </message>
         <message>
             <source>It's the variant itself.</source>
-            <translation type="unfinished" />
+            <translation>就是这个变体本身。</translation>
         </message>
         <message>
             <source>Its tokenizer has other tokens, so the two can't be compared token by token.</source>
-            <translation type="unfinished" />
+            <translation>它的分词器的词元不同，因此两者无法逐词元比较。</translation>
         </message>
         <message>
             <source>Choose at least one variant.</source>
-            <translation type="unfinished" />
+            <translation>请至少选择一个变体。</translation>
         </message>
         <message>
             <source>It isn't known what this model does, so its inputs can't be described.</source>
-            <translation type="unfinished" />
+            <translation>不清楚这个模型做什么，因此无法描述它的输入。</translation>
         </message>
         <message>
             <source>The graph, with a key-value cache for fast generation.</source>
-            <translation type="unfinished" />
+            <translation>计算图，带键值缓存以快速生成。</translation>
         </message>
         <message>
             <source>The graph, without a cache.</source>
-            <translation type="unfinished" />
+            <translation>计算图，不带缓存。</translation>
         </message>
         <message>
             <source>The weights, beside the graph.</source>
-            <translation type="unfinished" />
+            <translation>权重，与计算图放在一起。</translation>
         </message>
         <message>
             <source>Configuration and tokenizer, as transformers writes them.</source>
-            <translation type="unfinished" />
+            <translation>配置和分词器，与 transformers 所写的相同。</translation>
         </message>
         <message>
             <source>What was checked, and the figures.</source>
-            <translation type="unfinished" />
+            <translation>检查了什么，以及各项数值。</translation>
         </message>
         <message>
             <source>Choose a folder.</source>
-            <translation type="unfinished" />
+            <translation>请选择一个文件夹。</translation>
         </message>
         <message>
             <source>{path} is a file. Choose a folder.</source>
-            <translation type="unfinished" />
+            <translation>{path} 是文件。请选择一个文件夹。</translation>
         </message>
         <message>
             <source>Give the whole path of the folder.</source>
-            <translation type="unfinished" />
+            <translation>请给出文件夹的完整路径。</translation>
         </message>
         <message>
             <source>That folder belongs to the workspace's variants. Choose another.</source>
-            <translation type="unfinished" />
+            <translation>那个文件夹属于工作区的变体。请另选一个。</translation>
         </message>
         <message>
             <source>The folder holds files already. Allow replacing them, or choose another.</source>
-            <translation type="unfinished" />
+            <translation>文件夹中已有文件。请允许替换，或另选一个。</translation>
         </message>
         <message>
             <source>There is no permission to write to {path}.</source>
-            <translation type="unfinished" />
+            <translation>没有写入 {path} 的权限。</translation>
         </message>
     </context>
 </TS>

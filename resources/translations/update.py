@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 LANGUAGES = ("zh_CN",)
 NOTE_LISTS = ("notes", "warnings")
+WORDS = ("left", "right")  # that core fills into its notes
 Key = tuple[str, str, str]  # context, source, comment
 
 
@@ -45,7 +46,7 @@ def texts(node: ast.expr | None) -> list[str]:
     return []
 
 
-def filled(node: ast.JoinedStr) -> str:
+def filled(node: ast.JoinedStr, inner: list[str] | None = None) -> str:
     """An f-string as a template: its expressions become named placeholders, numbered where they've no plain name."""
     out, used = [], set()
     for part in node.values:
@@ -54,6 +55,8 @@ def filled(node: ast.JoinedStr) -> str:
             continue
         assert isinstance(part, ast.FormattedValue)
         value = part.value
+        if inner is not None:
+            inner += notes_in(value)  # what's filled in may be words of its own
         name = value.id if isinstance(value, ast.Name) else value.attr if isinstance(value, ast.Attribute) else "n"
         unique, n = name, 2
         while unique in used:
@@ -66,7 +69,8 @@ def filled(node: ast.JoinedStr) -> str:
 def notes_in(node: ast.expr | None) -> list[str]:
     """Constant strings and f-strings of an expression, as templates."""
     if isinstance(node, ast.JoinedStr):
-        return [filled(node)]
+        inner: list[str] = []
+        return [filled(node, inner), *inner]
     if isinstance(node, ast.IfExp):
         return notes_in(node.body) + notes_in(node.orelse)
     if isinstance(node, (ast.List, ast.Tuple)):
@@ -83,6 +87,26 @@ class AppReader(ast.NodeVisitor):
 
     def __init__(self, path: Path):
         self.path, self.found, self._classes = path, [], []
+        self._all_classes: list[str] = []
+        self._own = {"self"}  # names whose tr is that of the class they stand in
+
+    def visit_Module(self, node: ast.Module) -> None:
+        self._all_classes = [part.name for part in ast.walk(node) if isinstance(part, ast.ClassDef)]
+        self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        before = set(self._own)
+        for part in ast.walk(node):
+            if isinstance(part, ast.Assign) and ast.unparse(part.value) == "self.tr":
+                self._own |= {t.id for t in part.targets if isinstance(t, ast.Name)}
+        self.generic_visit(node)
+        self._own = before
+
+    def _contexts(self, function: ast.expr) -> list[str]:
+        """The classes that a one-argument tr may belong to: its own, or, asked of another object, any of the file's."""
+        asked = function.value if isinstance(function, ast.Attribute) else function
+        own = isinstance(asked, ast.Name) and asked.id in self._own
+        return self._classes[-1:] if own else self._all_classes
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._classes.append(node.name)
@@ -101,7 +125,7 @@ class AppReader(ast.NodeVisitor):
             if not self._classes:
                 raise Unreadable(f"{self.path}:{node.lineno}: tr() outside a class has no context")
             comment = texts(args[1])[0] if len(args) > 1 and texts(args[1]) else ""
-            self.found += [(self._classes[-1], source, comment) for source in texts(args[0])]
+            self.found += [(context, source, comment) for context in self._contexts(node.func) for source in texts(args[0])]
         elif name == "say" and args:
             self.found += [("wizards", source, "") for source in texts(args[0])]
         elif name == "core_text" and args:
@@ -131,6 +155,8 @@ class CoreReader(ast.NodeVisitor):
         keywords = {k.arg: k.value for k in node.keywords}
         if name == "UserError" or (name.endswith("Error") and "hint" in keywords):
             self.found += error_texts(node)
+        elif name == "Failed":
+            self.found += [t for arg in args[2:4] for t in texts(arg)]
         elif name == "knob":
             for arg in ("title", "help", "unit"):
                 self.found += texts(keywords.get(arg))
@@ -163,6 +189,10 @@ class CoreReader(ast.NodeVisitor):
         names = {t.id for t in node.targets if isinstance(t, ast.Name)}
         if names & {*NOTE_LISTS, "note", "kept"}:
             self.notes += notes_in(node.value)
+        elif names & {"message", "hint", "text"}:  # a sentence chosen first and raised afterwards
+            self.found += [t for t in texts(node.value) if " " in t]
+        elif names & {"_TASKS"} and isinstance(node.value, ast.Dict):
+            self.found += [t for value in node.value.values for t in texts(value)]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.generic_visit(node)
@@ -187,7 +217,7 @@ def sources(top: Path = TOP) -> tuple[list[Key], list[str]]:
         core.visit(ast.parse(path.read_text(encoding="utf-8")))
         keys |= dict.fromkeys(("core", text, "") for text in core.found)
         notes |= dict.fromkeys(core.notes)
-    keys |= dict.fromkeys(("core", text, "") for text in notes)
+    keys |= dict.fromkeys(("core", text, "") for text in (*notes, *WORDS))
     return [k for k in keys if any(c.isalpha() for c in k[1])], [n for n in notes if "{" in n]
 
 
