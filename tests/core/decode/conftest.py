@@ -17,13 +17,16 @@ def _load(folder):
 
 
 @pytest.fixture(scope="session")
-def target_model(pico_llama):
-    return _load(pico_llama)
+def pico_target(tmp_path_factory):
+    """Untied, and of a seed whose greedy text both varies and repeats itself."""
+    from tests.conftest import make_pico
+
+    return make_pico(tmp_path_factory.mktemp("decode") / "target", tied=False, seed=3)
 
 
 @pytest.fixture(scope="session")
-def draft_model(pico_draft):
-    return _load(pico_draft)
+def target_model(pico_target):
+    return _load(pico_target)
 
 
 @pytest.fixture(scope="session")
@@ -40,10 +43,10 @@ def noisy_copy(target_model):
 
 
 @pytest.fixture(scope="session")
-def tokenizer(pico_llama):
+def tokenizer(pico_target):
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(pico_llama)
+    return AutoTokenizer.from_pretrained(pico_target)
 
 
 @pytest.fixture

@@ -139,11 +139,12 @@ def test_length_does_not_hide_an_earlier_end(make):
 
 def test_stop_string_ends_text_and_ids(make, tokenizer):
     """Ids kept after a stop string (vllm 47616), and one early in a burst missed (sglang 23802)."""
-    plain, _ = written(make())
+    other = tuple(i for i in range(len(tokenizer)) if not tokenizer.decode([i]).strip().isascii())
+    plain, _ = written(make(banned=other))
     text = tokenizer.decode(plain)
     stop = text[6:9]
     for proposer, gamma in (("none", 0), ("draft", 8), ("ngram", 4)):
-        decoding = make(proposer, gamma, stop=(stop,))
+        decoding = make(proposer, gamma, stop=(stop,), banned=other)
         ids, rounds = written(decoding)
         assert decoding.text == text[: text.index(stop)]
         assert decoding.stop == rounds[-1].stop == "stop string"
