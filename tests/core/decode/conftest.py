@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+
 from core.decode.cache import CachedModel
 from core.decode.engine import Decoding
 from core.decode.pieces import Pieces

@@ -7,9 +7,15 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from core.decode.cache import BufferedLayer, CachedModel
 from core.errors import UserError
 
-SMALL = dict(
-    vocab_size=64, hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2, head_dim=16
-)
+SMALL = {
+    "vocab_size": 64,
+    "hidden_size": 32,
+    "intermediate_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+}
 
 
 def made(model_type, **settings):
@@ -22,9 +28,9 @@ def made(model_type, **settings):
     [
         ("llama", {}),
         ("qwen2", {}),
-        ("gpt2", dict(n_embd=32, n_layer=2, n_head=2, n_positions=64)),
+        ("gpt2", {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 64}),
         ("gpt_neox", {}),
-        ("opt", dict(ffn_dim=32, word_embed_proj_dim=32, max_position_embeddings=64)),
+        ("opt", {"ffn_dim": 32, "word_embed_proj_dim": 32, "max_position_embeddings": 64}),
     ],
 )
 def test_cropped_cache_is_as_good_as_a_fresh_one(model_type, settings):

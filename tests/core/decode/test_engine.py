@@ -230,8 +230,9 @@ def test_bfloat16_rows_are_compared_as_drawn(target_model, noisy_copy, tokenizer
 
 def test_padded_vocabulary_is_cut_on_both_sides(tmp_path, make):
     """Embeddings padded to different sizes inside one family (151936 and 152064): a padded id must never be drafted or chosen."""
-    from tests.conftest import make_pico
     from transformers import AutoModelForCausalLM
+
+    from tests.conftest import make_pico
 
     def padded(name, size, seed):
         model = AutoModelForCausalLM.from_pretrained(make_pico(tmp_path / name, seed=seed, tied=False)).eval()
@@ -275,8 +276,9 @@ def test_prompts_without_room_are_refused(make):
 
 
 def test_draft_with_a_shorter_context_stops_drafting(make, tmp_path):
-    from tests.conftest import make_pico
     from transformers import AutoModelForCausalLM
+
+    from tests.conftest import make_pico
 
     short = AutoModelForCausalLM.from_pretrained(make_pico(tmp_path / "short", max_position_embeddings=32)).eval()
     plain, _ = written(make(prompt=[5] * 20))

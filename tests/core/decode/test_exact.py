@@ -177,9 +177,7 @@ SAMPLING = Sampling(temperature=1.0, max_new_tokens=3)
 
 def distance(proposer, verifier=None):
     target = Table(1)
-    return total_variation(
-        outcomes(target, PROMPT, SAMPLING, proposer, lambda: Fixed(2), verifier), reference(target, PROMPT, SAMPLING)
-    )
+    return total_variation(outcomes(target, PROMPT, SAMPLING, proposer, lambda: Fixed(2), verifier), reference(target, PROMPT, SAMPLING))
 
 
 def test_argmax_with_the_softmax_ratio_is_caught():

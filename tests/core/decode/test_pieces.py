@@ -26,7 +26,9 @@ def word_pieces():
     tok = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tok.pre_tokenizer = pre_tokenizers.Whitespace()
     tok.decoder = decoders.WordPiece()
-    tok.train_from_iterator(["play playing player plays re run running"] * 5, trainers.WordPieceTrainer(vocab_size=60, special_tokens=["[UNK]"]))
+    tok.train_from_iterator(
+        ["play playing player plays re run running"] * 5, trainers.WordPieceTrainer(vocab_size=60, special_tokens=["[UNK]"])
+    )
     return PreTrainedTokenizerFast(tokenizer_object=tok, unk_token="[UNK]", clean_up_tokenization_spaces=False)
 
 

@@ -4,10 +4,10 @@ import random
 
 import pytest
 import torch
-from tests.core.decode.toys import EveryBranch, Table
 
 from core.decode.propose import DraftModel, NGram
 from core.decode.sampling import History, Sampling, Seeded
+from tests.core.decode.toys import EveryBranch, Table
 
 
 def by_definition(ids, gamma, shortest, longest):

@@ -17,12 +17,12 @@ def logits(rows=3, size=2000, seed=0, spread=2.0):
 @pytest.mark.parametrize(
     ("settings", "theirs"),
     [
-        (dict(temperature=0.7), [TemperatureLogitsWarper(0.7)]),
-        (dict(temperature=1.0, top_k=40), [TopKLogitsWarper(40)]),
-        (dict(temperature=1.3, top_p=0.9), [TemperatureLogitsWarper(1.3), TopPLogitsWarper(0.9)]),
-        (dict(temperature=1.0, min_p=0.05), [MinPLogitsWarper(0.05)]),
+        ({"temperature": 0.7}, [TemperatureLogitsWarper(0.7)]),
+        ({"temperature": 1.0, "top_k": 40}, [TopKLogitsWarper(40)]),
+        ({"temperature": 1.3, "top_p": 0.9}, [TemperatureLogitsWarper(1.3), TopPLogitsWarper(0.9)]),
+        ({"temperature": 1.0, "min_p": 0.05}, [MinPLogitsWarper(0.05)]),
         (
-            dict(temperature=0.9, top_k=100, top_p=0.7, min_p=0.02, repetition_penalty=1.3),
+            {"temperature": 0.9, "top_k": 100, "top_p": 0.7, "min_p": 0.02, "repetition_penalty": 1.3},
             [
                 RepetitionPenaltyLogitsProcessor(1.3),
                 TemperatureLogitsWarper(0.9),
@@ -100,7 +100,7 @@ def test_a_draw_of_zero_skips_what_cannot_be():
     assert not First(0).bernoulli(0.0)[0]
 
 
-@pytest.mark.parametrize("bad", [dict(temperature=-1), dict(top_p=0), dict(top_k=-2), dict(min_p=1), dict(stop=("",))])
+@pytest.mark.parametrize("bad", [{"temperature": -1}, {"top_p": 0}, {"top_k": -2}, {"min_p": 1}, {"stop": ("",)}])
 def test_settings_out_of_bounds_are_refused(bad):
     with pytest.raises(UserError) as caught:
         Sampling(**bad)
