@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -60,6 +61,10 @@ def main(arguments: list[str] | None = None) -> int:
     window = MainWindow(options.folder, starter=options.starter, settings=settings)
     install_excepthook(window)
     window.show()
+
+    # Python sees signals between two of Qt's events, which the board's timer brings 30 times a second
+    signal.signal(signal.SIGINT, lambda *_: window.close())
+    signal.signal(signal.SIGTERM, lambda *_: window.close_now())
 
     def shown() -> None:
         if os.environ.get("SPOKESHAVE_TIMING"):

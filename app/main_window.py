@@ -325,13 +325,13 @@ class MainWindow(QMainWindow):
         inspect = self.inspector_action.isChecked() and wide >= NO_INSPECTOR_BELOW and bool(self.library.variants())
         self.inspector.setVisible(plot and inspect)
         self.jobs.setVisible(plot and self.jobs_action.isChecked())
-        fixed = self.switch.sizeHint().width() + 3 * 32 + 60
+        fixed = self.switch.sizeHint().width() + 3 * 32 + 80
         worded = sum(self._worded(a) for a in self.actions_.values())
         style = Qt.ToolButtonStyle
         words_fit = fixed + worded + self.name.sizeHint().width() + 70 < wide
         for action in self.actions_.values():
             action.setToolButtonStyle(style.ToolButtonTextBesideIcon if words_fit else style.ToolButtonIconOnly)
-        pictures = 36 * len(self.actions_)
+        pictures = 42 * len(self.actions_)
         taken = fixed + (worded if words_fit else pictures)
         self.name.setVisible(taken + self.name.sizeHint().width() < wide)
         self.workspace_name.setVisible(taken + self.name.sizeHint().width() + 90 < wide)
@@ -670,6 +670,11 @@ class MainWindow(QMainWindow):
         return self.open_wizard("open", source=str(path.parent if path.suffix == ".safetensors" else path))
 
     # ---- closing ------------------------------------------------------------------------------------------------
+
+    def close_now(self) -> None:
+        """Closes without asking: the system wants the process to end."""
+        self.confirm = lambda *_: True
+        self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._closed:

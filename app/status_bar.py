@@ -7,7 +7,7 @@ from typing import Any
 
 import psutil
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import text
@@ -67,6 +67,10 @@ class StatusBar(QWidget):
         self._clear.setSingleShot(True)
         self._clear.timeout.connect(lambda: self.said.setText(""))
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.worker.setVisible(self.width() > 860)
 
     def say(self, words: str, ms: int = 6000) -> None:
         """A remark that goes away by itself."""

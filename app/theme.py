@@ -206,14 +206,15 @@ class _LineIcon(QIconEngine):
 
     def paint(self, painter: QPainter, rect, mode: QIcon.Mode, state: QIcon.State) -> None:
         ratio = painter.device().devicePixelRatio() if painter.device() else 1.0
-        painter.drawPixmap(rect, self.scaledPixmap(rect.size() * ratio, mode, state, ratio))
+        painter.drawPixmap(rect, self.scaledPixmap(rect.size(), mode, state, ratio))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         return self.scaledPixmap(size, mode, state, 1.0)
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
         color = "muted" if mode == QIcon.Mode.Disabled else self.color
-        return _pixmap(self.name, QColor(PALETTE[color][theme().dark]).name(), size.width(), size.height(), scale)
+        width, height = round(size.width() * scale), round(size.height() * scale)
+        return _pixmap(self.name, QColor(PALETTE[color][theme().dark]).name(), width, height, scale)
 
 
 @functools.lru_cache(maxsize=512)
@@ -298,7 +299,7 @@ class _KindIcon(QIconEngine):
         return self.scaledPixmap(size, mode, state, 1.0)
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
-        out = QPixmap(size)
+        out = QPixmap(size * scale)
         out.fill(Qt.GlobalColor.transparent)
         painter = QPainter(out)
         self.paint(painter, out.rect(), mode, state)
