@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -98,11 +97,10 @@ class Trained:
     start: dict[str, float]
     best: dict[str, float]
     held: int  # weights held at zero
-    seconds: float
     stopped: bool
 
     def sentence(self) -> str:
-        """'300 steps in 80 s; held-out perplexity 61.20 before, 33.10 at the best step (290).'"""
+        """'300 steps; held-out perplexity 61.20 before, 33.10 at the best step (290), which was kept.'"""
         before, after = self.start["heldout_perplexity"], self.best["heldout_perplexity"]
         early = ", finished early as asked" if self.stopped else ""
         best = f"{after:.2f} at the best step ({self.best_step}), which was kept" if self.best_step else "never better: nothing was changed"
@@ -113,7 +111,10 @@ class Trained:
 
 
 def read(text: Text, tokenizer: Any, context: int, run: Run, longest: int | None = None) -> tuple[Tensor, Tensor]:
-    """(ids to train on, ids kept aside), both 1-D. Raises UserError where the text or the model is too short for the context."""
+    """(ids to train on, ids kept aside), both 1-D; the second are whole windows of context + 1 from the end of what's read.
+
+    Raises UserError where the text or the model is too short for the context.
+    """
     if longest and context > longest:
         raise UserError(
             "The model holds {longest} tokens, fewer than a context of {context}.",
@@ -123,8 +124,9 @@ def read(text: Text, tokenizer: Any, context: int, run: Run, longest: int | None
         )
     run.stage("Reading the text", text.name)
     ids = token_ids(text, tokenizer, MOST_TOKENS)
-    aside = max(context + 1, min(int(HELDOUT_SHARE * len(ids)), HELDOUT_WINDOWS * context))
-    if len(ids) - aside < context + 1:
+    window = context + 1
+    aside = window * max(1, min(int(HELDOUT_SHARE * len(ids)) // window, HELDOUT_WINDOWS))
+    if len(ids) - aside < window:
         raise UserError(
             "{name} has {tokens} tokens; training with a context of {context} needs {needed}, part of them kept aside.",
             hint="Choose a longer text, or a context of at most {most}.",
@@ -132,7 +134,7 @@ def read(text: Text, tokenizer: Any, context: int, run: Run, longest: int | None
             name=text.name,
             tokens=len(ids),
             context=context,
-            needed=2 * (context + 1),
+            needed=2 * window,
             most=max(1, len(ids) // 2 - 1),
         )
     run.log(f"{len(ids) - aside:,} tokens to train on, {aside:,} kept aside")
@@ -154,7 +156,7 @@ def windows_of(ids: Tensor, context: int, batch: int, generator: torch.Generator
 
 
 def kept_aside(ids: Tensor, context: int, rows: int, device: str) -> tuple[Tensor, ...]:
-    """The whole windows of the ids kept aside, `rows` at a time: each (≤ rows, context + 1)."""
+    """The windows of the ids kept aside, `rows` at a time: each (≤ rows, context + 1)."""
     return torch.stack(windows(ids, context + 1)).to(device).split(rows)
 
 
@@ -194,8 +196,7 @@ def train(
     )
     rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
     every = min(max(5, params.steps // 10), 50)
-    begun, step = time.monotonic(), 0
-    stopped = False
+    step, stopped = 0, False
     with deterministic(device):
         start = best = judge()
         best_step, kept = 0, _copy(named)
@@ -236,7 +237,7 @@ def train(
             parameter.copy_(kept[name])
     model.requires_grad_(False)
     model.eval()
-    trained = Trained(step, best_step, start, best, sum(int(m.sum()) for m in hold.values()), time.monotonic() - begun, stopped)
+    trained = Trained(step, best_step, start, best, sum(int(m.sum()) for m in hold.values()), stopped)
     run.log(trained.sentence())
     return trained
 

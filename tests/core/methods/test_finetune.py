@@ -159,7 +159,8 @@ def test_a_text_of_just_two_windows_will_do():
 def test_what_is_kept_aside_is_not_trained_on(pico):
     learn, aside = training.read(make_text(), pico.tokenizer, 24, Recorder())
     assert len(learn) + len(aside) == len(pico.tokenizer(make_text().content)["input_ids"])
-    assert 25 <= len(aside) <= 16 * 24
+    assert len(aside) % 25 == 0
+    assert 25 <= len(aside) <= 16 * 25
     rows = training.kept_aside(aside, 24, 3, "cpu")
     assert all(r.shape[1] == 25 for r in rows)
 
