@@ -477,7 +477,7 @@ class Field(QWidget):
             restyle(target)
 
     def _short_help(self) -> str:
-        if len(self._help) <= CAPTION:
+        if _letters(self._help) <= CAPTION:
             return self._help
         for end in (". ", "。", "; ", "；"):
             at = self._help.find(end)

@@ -280,6 +280,7 @@ class ExportReport(QDialog):
         close.clicked.connect(self.close)
         theme().changed.connect(self.update)
         self.resize(540, self.sizeHint().height())
+        (close if self.try_button.isHidden() else self.try_button).setFocus()
 
     def try_it(self) -> TryExportDialog:
         dialog = TryExportDialog(self.board, self.folder, self.parentWidget())

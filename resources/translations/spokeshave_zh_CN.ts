@@ -1824,8 +1824,8 @@
             <translation>剪枝去掉一部分权重。剩下的用更少的权重计算，精确度略低。</translation>
         </message>
         <message>
-            <source>Quantization stores each weight in fewer bits. Eight are nearly free; below four, accuracy falls fast.</source>
-            <translation>量化用更少的位存储每个权重。八位几乎没有损失；低于四位，准确率迅速下降。</translation>
+            <source>Quantization stores each weight in fewer bits. Eight are nearly free; below four it shows.</source>
+            <translation>量化用更少的位存储每个权重。八位几乎没有损失；低于四位就能看出来。</translation>
         </message>
         <message>
             <source>A smaller model, the student, learns to predict what the larger one, the teacher, predicts.</source>

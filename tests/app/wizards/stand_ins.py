@@ -124,30 +124,30 @@ GPU = DeviceInfo(name="cuda:0", title="Some GPU", total_bytes=80 * GB, free_byte
 def info(name: str = "shakespeare-7m", **changes: Any) -> SourceInfo:
     return SourceInfo(
         **(
-            dict(
-                source=f"/models/{name}",
-                kind="folder",
-                name=name,
-                architecture="LlamaForCausalLM",
-                model_type="llama",
-                task="causal-lm",
-                parameters=7_349_760,
-                components={"embedding": 1_048_576, "attention": 1_770_000, "mlp": 4_520_000, "norm": 11_184},
-                dtypes={"BF16": 7_349_760},
-                bytes_on_disk=14_900_000,
-                tied=True,
-                tokenizer=True,
-                layers=8,
-                hidden=256,
-                intermediate=768,
-                heads=8,
-                kv_heads=2,
-                vocabulary=4096,
-                context=512,
-                tokens_hash="aa",
-                memory_needed=29_400_000,
-                memory_free=11 * GB,
-            )
+            {
+                "source": f"/models/{name}",
+                "kind": "folder",
+                "name": name,
+                "architecture": "LlamaForCausalLM",
+                "model_type": "llama",
+                "task": "causal-lm",
+                "parameters": 7_349_760,
+                "components": {"embedding": 1_048_576, "attention": 1_770_000, "mlp": 4_520_000, "norm": 11_184},
+                "dtypes": {"BF16": 7_349_760},
+                "bytes_on_disk": 14_900_000,
+                "tied": True,
+                "tokenizer": True,
+                "layers": 8,
+                "hidden": 256,
+                "intermediate": 768,
+                "heads": 8,
+                "kv_heads": 2,
+                "vocabulary": 4096,
+                "context": 512,
+                "tokens_hash": "aa",
+                "memory_needed": 29_400_000,
+                "memory_free": 11 * GB,
+            }
             | changes
         )
     )
