@@ -173,7 +173,7 @@ def download(found: Listing, names: list[str], to: Path, run: Run) -> None:
     home = cache_folder(found)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(home.with_suffix(".lock"))
+        lock = FileLock(home.with_name(f"{home.name}.lock"))
         with lock.acquire(timeout=0):
             _download(found, names, home, to, run)
             shutil.rmtree(home, ignore_errors=True)

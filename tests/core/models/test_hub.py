@@ -251,7 +251,7 @@ def test_two_at_once(server, staged, run):
     listing = hub.listing("org/pico")
     home = hub.cache_folder(listing)
     home.parent.mkdir(parents=True)
-    with FileLock(home.with_suffix(".lock")), pytest.raises(UserError, match="being downloaded already"):
+    with FileLock(home.with_name(f"{home.name}.lock")), pytest.raises(UserError, match="being downloaded already"):
         bring("org/pico", staged, run)
 
 
