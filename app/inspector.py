@@ -75,7 +75,7 @@ class Inspector(QFrame):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(1, 1, 1, 1)
         outer.addWidget(self._stack)
-        library.selected.connect(lambda _: self.refresh())
+        library.selected.connect(self.refresh)
         library.changed.connect(self.refresh)
         self.refresh()
 
@@ -83,7 +83,7 @@ class Inspector(QFrame):
         if self.library.selection:
             self.wanted.emit(action, self.library.selection)
 
-    def refresh(self) -> None:
+    def refresh(self, _variant: str = "") -> None:
         """Shows the selection, anew where anything of it changed."""
         v = self.library.get(self.library.selection)
         if v is None:

@@ -91,8 +91,8 @@ class LibraryView(QFrame):
         self._restoring = False
         self.model.rebuilt.connect(self._restore)
         self.tree.selectionModel().currentChanged.connect(self._on_current)
-        self.tree.collapsed.connect(lambda i: self._closed.add(i.data(IdRole)))
-        self.tree.expanded.connect(lambda i: self._closed.discard(i.data(IdRole)))
+        self.tree.collapsed.connect(lambda i: self._fold(i, True))
+        self.tree.expanded.connect(lambda i: self._fold(i, False))
         self.tree.activated_row.connect(lambda i: self._act("decode", i.data(IdRole)))
         self.tree.menu_at.connect(self._show_menu)
         self.tree.keyed.connect(self._on_key)
@@ -115,6 +115,11 @@ class LibraryView(QFrame):
         self._on_selected(self.library.selection)
         self._restoring = False
         self._say()
+
+    def _fold(self, index: QModelIndex, closed: bool) -> None:
+        """Remembers what a person folded; not what a rebuild or a filter opens."""
+        if not self._restoring and not self.model.filter:
+            (self._closed.add if closed else self._closed.discard)(index.data(IdRole))
 
     def _say(self) -> None:
         words = []

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl
+from PySide6.QtCore import QEventLoop, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
@@ -391,7 +391,9 @@ class MainWindow(QMainWindow):
         sizes = self.across.saveState(), self.down.saveState()
         old = self.takeCentralWidget()
         self._assemble()
+        self.centralWidget().show()
         old.deleteLater()
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)  # so that there's a width to divide
         self.across.restoreState(sizes[0])
         self.down.restoreState(sizes[1])
         self._fit_width()

@@ -338,7 +338,7 @@ class TradeoffPlot(Chart):
         self._pulse = QTimer(self)
         self._pulse.setInterval(50)
         self._pulse.timeout.connect(self._beat)
-        library.selected.connect(lambda _: self._repaint())
+        library.selected.connect(self._repaint)
         self.set_axes("disk", "perplexity")
 
     # -- data
@@ -552,7 +552,7 @@ class TradeoffPlot(Chart):
     def restyled(self) -> None:
         self._repaint()
 
-    def _repaint(self) -> None:
+    def _repaint(self, _variant: str = "") -> None:
         self._static = None
         self.update()
 

@@ -266,7 +266,7 @@ def invent_jobs(board: StillBoard, workspace: Path) -> list[JobState]:
         "memory",
         "There wasn't enough memory for this.",
         "Close other programs, or choose a smaller context, batch or model.",
-        "Traceback (most recent call last):\n  File \"core/worker/loop.py\", line 91, in work\nMemoryError",
+        'Traceback (most recent call last):\n  File "core/worker/loop.py", line 91, in work\nMemoryError',
     )
     failed = board.put(
         ApplySpec(workspace=folder, variant="tiny", steps=(Step(method="magnitude", params={"sparsity": 0.4}),)),

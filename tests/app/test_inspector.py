@@ -1,0 +1,97 @@
+"""The inspector: figures against the root, the ledger, measurements with their conditions, the recipe."""
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton
+
+from app.inspector import Inspector, _MeasureRow
+from app.library_model import Library
+from tests.app.invented import invent_variant, invent_workspace, measured, put
+
+
+@pytest.fixture
+def inspector(qtbot, tmp_path):
+    invent_workspace(tmp_path / "ws")
+    library = Library()
+    library.open(tmp_path / "ws")
+    view = Inspector(library)
+    view.resize(288, 600)
+    qtbot.addWidget(view)
+    view.show()
+    yield view
+    library.close()
+
+
+def words(view):
+    return [label.text() for label in view.scroll.widget().findChildren(QLabel) if label.text()]
+
+
+def test_empty_until_something_is_chosen(inspector):
+    assert inspector.empty.isVisible()
+    inspector.library.select("kdint8")
+    assert not inspector.empty.isVisible()
+    inspector.library.select("")
+    assert inspector.empty.isVisible()
+
+
+def test_figures_are_against_the_root(inspector):
+    inspector.library.select("kdint8")
+    shown = words(inspector)
+    for part in ("KD-recovered · int8", "33.2 MB", "\u221280 %", "13.00", "+4.8 %", "79.0 tok/s", "\u00d72.08", "31.6 M"):
+        assert part in shown
+
+
+def test_the_ledger_adds_up_on_screen(inspector):
+    inspector.library.select("kdint8")
+    shown = words(inspector)
+    v = inspector.library.variant("kdint8")
+    assert sum(line.bytes for line in v.ledger.lines) == v.ledger.bytes_on_disk
+    for part in ("Embedding", "int8", "Tokenizer", "lm_head", "100.0 %"):
+        assert part in shown
+    assert "not measured" in shown  # peak memory
+
+
+def test_measurements_unfold_their_conditions(inspector):
+    inspector.library.select("kdint8")
+    row = next(r for r in inspector.findChildren(_MeasureRow) if "Perplexity" in [w.text() for w in r.findChildren(QLabel)])
+    assert row.conditions.isHidden()
+    row.fold.click()
+    assert not row.conditions.isHidden()
+    assert "context: 512" in row.conditions.text()
+    assert "n: 19968" in row.conditions.text()
+
+
+def test_the_recipe_is_copied_whole(inspector):
+    inspector.library.select("kdint8")
+    recipe = inspector.library.variant("kdint8").recipe.to_yaml()
+    inspector.findChild(QToolButton, "copy_recipe").click()
+    assert QGuiApplication.clipboard().text() == recipe
+    assert inspector.findChild(QPlainTextEdit, "recipe").toPlainText() == recipe.rstrip()
+
+
+def test_what_isnt_measured_is_said_to_be(inspector, qtbot):
+    put(inspector.library.workspace, invent_variant("bare", "bare", "tiny", "quantized", "rtn", {"bits": 4}, 20, 42, 42, 50))
+    inspector.library.refresh()
+    inspector.library.select("bare")
+    assert any("Not measured yet" in w for w in words(inspector))
+    inspector.library.workspace.add_measurements("bare", measured(14.0, 0.1, 70, "tiny"))
+    inspector.library.refresh()
+    assert "14.00" in words(inspector)
+
+
+def test_lineage_selects_and_buttons_ask(inspector, qtbot):
+    inspector.library.select("kdint8")
+    for b, action in ((inspector.export, "export"), (inspector.draft, "draft"), (inspector.evaluate, "evaluate")):
+        with qtbot.waitSignal(inspector.wanted) as asked:
+            b.click()
+        assert asked.args == [action, "kdint8"]
+
+
+def test_an_encoder_cant_draft(inspector):
+    v = invent_variant("enc", "encoder", None, "original", "import", {}, 90, 22, 22, 51)
+    put(inspector.library.workspace, v.model_copy(update={"info": v.info.model_copy(update={"task": "encoder"})}))
+    inspector.library.refresh()
+    inspector.library.select("enc")
+    assert not inspector.draft.isEnabled()
+    assert inspector.draft.toolTip()
+    assert "Cosine" in words(inspector)
