@@ -18,9 +18,9 @@ import secrets
 import shutil
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 from filelock import FileLock, Timeout
@@ -32,6 +32,8 @@ from core.export.runtime import DATA, GRAPH, REPORT
 from core.records import SourceInfo, now
 from core.run import Run
 from core.workspace import read_json, write_atomically
+
+T = TypeVar("T")
 
 MADE_BY = "spokeshave"
 PROFILE = "portable"
@@ -186,15 +188,17 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
         answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name)
     with stage("Tracing", "trace"):
         dense = trace.pack_linears(model, quants)
-        program, plan = _traced(trace, model, causal, loaded.info, notes)
+        plan = _traced(loaded.info, trace.causal if causal else trace.encoder, model)
+        program, chosen = _traced(loaded.info, trace.capture, model, plan)
+        if not chosen:
+            notes.append("This architecture computes its attention itself; it was exported as it is, which runs slower.")
     with stage("Writing the graph", "convert"):
-        graph = trace.convert(program, plan)
-        del program
+        graph = _traced(loaded.info, trace.convert, program, plan)
         if quants:
             trace.narrow_dense(graph)
         packed = len(quants) - len(dense)
         _write(graph, made)
-        del graph, model, loaded.model
+        del graph, program, model, loaded.model
     with stage("Writing tokenizer and configuration", "files"):
         _write_beside(folder, made)
     with stage("Checking with onnxruntime", "check"):
@@ -259,24 +263,20 @@ def _refuse(info: SourceInfo) -> None:
         )
 
 
-def _traced(trace: Any, model: Any, causal: bool, info: SourceInfo, notes: list[str]) -> tuple[Any, Any]:
+def _traced(info: SourceInfo, step: Callable[..., T], *args: Any) -> T:
     try:
-        plan = trace.causal(model) if causal else trace.encoder(model)
-        program, chosen = trace.capture(model, plan)
+        return step(*args)
     except (UserError, Cancelled, MemoryError):
         raise
-    except Exception as error:  # torch.export raises whatever the model's own code raises on symbolic shapes
+    except Exception as error:  # whatever the model's own code raises on symbolic shapes, or has no ONNX operator
         raise UserError(
-            "{architecture} can't be traced for ONNX: {reason}",
+            "{architecture} can't be written as an ONNX graph: {reason}",
             hint="The detail says where; please report this model.",
             kind="model",
             architecture=info.architecture,
             reason=(str(error).strip().splitlines() or [type(error).__name__])[0][:200],
             detail=traceback.format_exc(),
         ) from error
-    if not chosen:
-        notes.append("This architecture computes its attention itself; it was exported as it is, which runs slower.")
-    return program, plan
 
 
 def _write(graph: Any, made: Path) -> None:
@@ -288,7 +288,10 @@ def _write(graph: Any, made: Path) -> None:
 
 
 def _write_beside(folder: Path, made: Path) -> None:
-    """Tokenizer, templates and configurations. transformers 5 keeps the rotary base in rope_parameters, other readers look for rope_theta: both are there."""
+    """Tokenizer, templates and configurations.
+
+    transformers 5 keeps the rotary base in rope_parameters, other readers look for rope_theta: both are there.
+    """
     for name in BESIDE:
         if (folder / name).is_file():
             shutil.copyfile(folder / name, made / name)
@@ -311,7 +314,7 @@ def _weights(quants: dict[str, Any], dense: list[str]) -> str:
     if not quants or len(dense) == len(quants):
         return "float32"
     bits = sorted({q.bits for name, q in quants.items() if name not in dense})
-    return f"{'/'.join(map(str, bits))}-bit integers in MatMulNBits, the rest float32"
+    return f"{'/'.join(map(str, bits))}-bit integers in MatMulNBits, the rest dense"
 
 
 def _notes(info: SourceInfo, quants: dict[str, Any], dense: list[str], figures: dict[str, Any], source: int) -> list[str]:

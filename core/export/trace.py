@@ -4,9 +4,9 @@ Covers decoder-only language models with a key-value cache (`causal`), and encod
 Nothing here writes a folder or checks a figure.
 
 torch.export spends its time on symbolic shapes: the cache that grows by a concatenation and the attention that repeats
-key-value heads cost more than all the rest of a block. So the cache, the attention and the quantized layer are operators of
-our own (namespace `spokeshave`): the tracer sees one node with a known shape, and the translation below says which ONNX nodes
-it becomes. Grouped-query attention is then a matrix product over (kv heads, group x queries), with nothing repeated.
+key-value heads cost more than all the rest of a block. So the cache and the attention are operators of our own (namespace
+`spokeshave`): the tracer sees one node with a known shape, and the translation below says which ONNX nodes it becomes.
+Grouped-query attention is then a matrix product over (kv heads, group x queries), with nothing repeated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import onnx_ir
 import torch
 from onnxscript import opset18 as op
 from onnxscript import optimizer
-from onnxscript.values import Opset
 from torch import Tensor, nn
 from torch.export import Dim
 from transformers import AttentionInterface
@@ -77,17 +76,6 @@ def _(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: flo
     return query.new_empty((batch, queries, heads, value.shape[3]))
 
 
-@torch.library.custom_op("spokeshave::linear_nbits", mutates_args=())
-def linear_nbits(x: Tensor, codes: Tensor, scales: Tensor, zeros: Tensor | None, out: int, columns: int, bits: int, block: int) -> Tensor:
-    """x (..., columns) times a weight (out, columns) that stays packed as `pack_nbits` says -> (..., out)."""
-    return x @ unpack_nbits(codes, scales, zeros, out, columns, bits, block).t()
-
-
-@linear_nbits.register_fake
-def _(x: Tensor, codes: Tensor, scales: Tensor, zeros: Tensor | None, out: int, columns: int, bits: int, block: int) -> Tensor:
-    return x.new_empty((*x.shape[:-1], out))
-
-
 # ---- what they are in ONNX ----------------------------------------------------------------------------------------------
 
 
@@ -107,14 +95,14 @@ def _onnx_attend(query, key, value, mask, scale, softcap):
     heads, dim = query.shape[1], query.shape[3]
     kv_heads, value_dim = key.shape[1], value.shape[3]
     grouped = heads != kv_heads
-    shape = op.Shape(query, start=2, end=3)  # queries; the same for every layer, so computed once
+    queries = op.Shape(query, start=2, end=3) if mask is None else op.Shape(mask, start=2, end=3)
     query = op.Mul(query, _like(scale, query))
     if grouped:
         query = op.Reshape(query, _ints(0, kv_heads, -1, dim))
     scores = op.MatMul(query, op.Transpose(key, perm=[0, 1, 3, 2]))
     if grouped:
-        keys = op.Shape(key, start=2, end=3)
-        scores = op.Reshape(scores, op.Concat(_ints(0, heads), shape, keys, axis=0))
+        keys = op.Shape(key, start=2, end=3) if mask is None else op.Shape(mask, start=3, end=4)  # one mask serves all layers
+        scores = op.Reshape(scores, op.Concat(_ints(0, heads), queries, keys, axis=0))
     if softcap:
         scores = op.Mul(op.Tanh(op.Div(scores, _like(softcap, scores))), _like(softcap, scores))
     if mask is not None:
@@ -128,19 +116,9 @@ def _onnx_attend(query, key, value, mask, scale, softcap):
     return op.Transpose(out, perm=[0, 2, 1, 3])
 
 
-_microsoft = Opset("com.microsoft", 1)
-
-
-def _onnx_linear_nbits(x, codes, scales, zeros, out, columns, bits, block):
-    # accuracy_level 1: activations stay float32, so that the product is exact on the grid
-    parts = (x, codes, scales) if zeros is None else (x, codes, scales, zeros)
-    return _microsoft.MatMulNBits(*parts, K=columns, N=out, bits=bits, block_size=block, accuracy_level=1)
-
-
 TRANSLATION: dict[Callable, Callable] = {
     torch.ops.spokeshave.grow.default: _onnx_grow,
     torch.ops.spokeshave.attend.default: _onnx_attend,
-    torch.ops.spokeshave.linear_nbits.default: _onnx_linear_nbits,
 }
 
 # ---- packed weights as MatMulNBits wants them ---------------------------------------------------------------------------
@@ -215,7 +193,12 @@ class NBitsLinear(nn.Module):
             self.register_buffer(name, tensor)
 
     def forward(self, x: Tensor) -> Tensor:
-        y = torch.ops.spokeshave.linear_nbits(x, self.codes, self.scales, self.zeros, self.out, self.columns, self.bits, self.block)
+        """(..., columns) -> (..., out), for the tracer: outside of an export the result is a tensor of the right shape and no more."""
+        inputs = (x, self.codes, self.scales) if self.zeros is None else (x, self.codes, self.scales, self.zeros)
+        # accuracy_level 1: activations stay float32, so that the product is exact on the grid
+        grid = {"K": self.columns, "N": self.out, "bits": self.bits, "block_size": self.block, "accuracy_level": 1}
+        shape = (*x.shape[:-1], self.out)
+        y = torch.onnx.ops.symbolic("com.microsoft::MatMulNBits", inputs, grid, dtype=x.dtype, shape=shape, version=1)
         return y if self.bias is None else y + self.bias
 
 
@@ -267,7 +250,7 @@ AttentionMaskInterface.register(NAME, eager_mask)  # additive, and never left ou
 
 
 class _Layer(DynamicLayer):
-    """One layer's cache, begun from a graph input; what it has grown to is a graph output. Sliding layers keep everything: the mask hides it."""
+    """One layer's cache: begun from a graph input, and an output once grown. Sliding layers keep everything; the mask hides it."""
 
     def __init__(self, key: Tensor, value: Tensor):
         super().__init__()
@@ -398,7 +381,7 @@ def encoder(model: nn.Module) -> Plan:
     output = "logits" if "logits" in out else "last_hidden_state"
     shape = tuple(out[output].shape)
     axes = ("batch", "sequence", shape[2]) if len(shape) == 3 else ("batch", *shape[1:])
-    signature = Signature({name: ("batch", "sequence") for name in sample}, {output: axes})
+    signature = Signature(dict.fromkeys(sample, ("batch", "sequence")), {output: axes})
     return Plan(_Encoder(model, list(sample), output, extra), tuple(sample.values()), signature)
 
 

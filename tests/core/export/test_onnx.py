@@ -1,0 +1,389 @@
+"""What an export is made of, that it computes what torch computes, and that a failed or cancelled one leaves nothing."""
+
+import json
+import shutil
+
+import numpy as np
+import onnx
+import pytest
+import torch
+
+from core.errors import Cancelled, UserError
+from core.export import onnx as exporting
+from core.export import parity
+from core.export.onnx import export
+from core.export.runtime import CausalSession, open_session, read_graph, tensors_of
+from core.models import packed, save
+from core.models.blocks import linears, replace
+from core.models.load import load
+from core.models.packed import PackedLinear
+from core.run import Run
+from tests.conftest import make_pico, make_tokenizer
+
+
+def names(folder) -> set[str]:
+    return {p.name for p in folder.iterdir()}
+
+
+def test_folder_holds_what_a_runtime_needs(exported, pico_llama):
+    folder, report = exported
+    wanted = {"model.onnx", "model.onnx.data", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"}
+    assert names(folder) == wanted | {"export_report.json"}
+    assert json.loads((folder / "export_report.json").read_text()) == json.loads(json.dumps(report))
+    config = json.loads((folder / "config.json").read_text())
+    assert config["rope_theta"] == config["rope_parameters"]["rope_theta"]  # readers before transformers 5 know the first only
+    assert json.loads((folder / "tokenizer_config.json").read_text())["tokenizer_class"] == "PreTrainedTokenizerFast"
+    assert names(folder.parent) == {folder.name}  # no work folder, no lock
+
+
+def test_report_has_the_figures(exported):
+    _, report = exported
+    assert report["max_abs"] <= 1e-4
+    assert report["top1"] == 1.0
+    assert report["tokens"] == 256
+    assert report["greedy"] == {"tokens": 64, "equal": 64, "first_difference": None}
+    assert [c["check"] for c in report["checks"]] == [
+        "the whole text at once",
+        "the most likely token",
+        "chunks and single steps with the cache",
+        "a batch of 3",
+        "a batch of 3 padded at the right",
+        "a batch of 3 padded at the left",
+        "greedy tokens",
+    ]
+    assert all(c["passed"] for c in report["checks"])
+    assert report["opset"]["ai.onnx"] >= 18
+    assert report["data_bytes"] >= report["referenced_bytes"] > 0
+    assert report["weights"] == "float32"
+
+
+def test_tied_weight_is_stored_once(exported):
+    folder, report = exported
+    model = read_graph(folder)
+    embeddings = [t for t in tensors_of(model.graph) if sorted(t.dims) == [32, 300]]
+    assert len(embeddings) == 1
+    assert report["data_bytes"] < 4 * 1.2 * 29_000  # the pico model's parameters, the tied ones once
+
+
+def test_graph_says_nothing_of_this_machine(exported):
+    folder, _ = exported
+    data = (folder / "model.onnx").read_bytes()
+    assert b"site-packages" not in data
+    assert b".py" not in data
+
+
+def test_axes_are_free(exported, pico_llama):
+    """Batch, text and cache of sizes that no sample had, 1 among them."""
+    folder, report = exported
+    assert report["inputs"]["past_key_values.0.key"] == ("batch", 2, "past", 8)
+    causal = CausalSession(open_session(folder))
+    model = load(pico_llama, dtype="float32").model
+    rng = np.random.default_rng(3)
+    for batch, lengths in ((1, (1, 1, 7)), (4, (11, 2)), (2, (1, 30))):
+        ids = rng.integers(0, 300, (batch, sum(lengths)))
+        cache, at, got = causal.empty(batch), 0, []
+        for length in lengths:
+            logits, cache = causal.step(ids[:, at : at + length], np.ones((batch, at + length), np.int64), cache)
+            got.append(logits)
+            at += length
+        with torch.no_grad():
+            wanted = model(torch.from_numpy(ids)).logits.numpy()
+        assert np.abs(np.concatenate(got, axis=1) - wanted).max() < 1e-4
+
+
+def test_padded_rows_are_as_if_alone(exported):
+    folder, _ = exported
+    causal = CausalSession(open_session(folder))
+    row = np.array([[5, 80, 131, 9]])
+    alone, _ = causal.step(row, np.ones((1, 4), np.int64), causal.empty(1))
+    padded = np.array([[7, 7, 7, 5, 80, 131, 9], [1, 2, 3, 4, 5, 6, 7]])
+    mask = np.array([[0, 0, 0, 1, 1, 1, 1], [1] * 7])
+    together, _ = causal.step(padded, mask, causal.empty(2))
+    assert np.abs(together[0, 3:] - alone[0]).max() < 1e-4
+
+
+# ---- targets ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_with_other_things_is_never_replaced(pico_llama, tmp_path):
+    to = tmp_path / "mine"
+    to.mkdir()
+    (to / "thesis.txt").write_text("ten years")
+    for overwrite in (False, True):
+        with pytest.raises(UserError, match="isn't empty"):
+            export(pico_llama, to, Run(), overwrite=overwrite)
+    assert (to / "thesis.txt").read_text() == "ten years"
+    assert names(tmp_path) == {"mine"}
+
+
+def test_an_earlier_export_is_replaced_only_when_asked(pico_llama, copied, monkeypatch):
+    (copied / "model.onnx").write_bytes(b"old")
+    with pytest.raises(UserError, match="earlier export"):
+        export(pico_llama, copied, Run())
+    assert (copied / "model.onnx").read_bytes() == b"old"
+
+    def make(folder, made, run):  # the making has its own tests, and takes seconds
+        (made / "model.onnx").write_bytes(b"new")
+        return {"seconds": {}, "max_abs": 0.0, "made_by": "spokeshave"}
+
+    monkeypatch.setattr(exporting, "_make", make)
+    export(pico_llama, copied, Run(), overwrite=True)
+    assert (copied / "model.onnx").read_bytes() == b"new"
+    assert names(copied) == {"model.onnx", "export_report.json"}  # nothing of the old one stays
+    assert names(copied.parent) == {"copy"}
+
+
+def test_a_file_in_the_way(pico_llama, tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(UserError, match="is a file"):
+        export(pico_llama, tmp_path / "taken", Run())
+
+
+def test_leftovers_of_a_killed_export_go(pico_llama, tmp_path, monkeypatch):
+    dead = tmp_path / ".partial-out-0123abcd"
+    (dead / "export").mkdir(parents=True)
+    other = tmp_path / ".partial-another-0123abcd"
+    other.mkdir()
+    monkeypatch.setattr(exporting, "_make", lambda *_: {"seconds": {}, "max_abs": 0.0})
+    export(pico_llama, tmp_path / "out", Run())
+    assert names(tmp_path) == {"out", ".partial-another-0123abcd"}
+
+
+def test_two_exports_to_one_place(pico_llama, tmp_path, monkeypatch):
+    def make(folder, made, run):
+        with pytest.raises(UserError, match="Another export"):
+            export(pico_llama, tmp_path / "out", Run())
+        return {"seconds": {}, "max_abs": 0.0}
+
+    monkeypatch.setattr(exporting, "_make", make)
+    export(pico_llama, tmp_path / "out", Run())
+    assert names(tmp_path) == {"out"}
+
+
+def _without_tracing(monkeypatch, plan):
+    """Tracing is what takes the time, and these tests are about what comes around it."""
+    from core.export import trace
+
+    monkeypatch.setattr(trace, "causal", lambda model: plan)
+    monkeypatch.setattr(trace, "capture", lambda model, plan: (None, True))
+    monkeypatch.setattr(trace, "convert", lambda program, plan: None)
+
+
+@pytest.mark.parametrize("stage", ["Loading", "Asking the original", "Tracing", "Writing the graph", "Checking with onnxruntime"])
+def test_cancelled_at_any_stage_leaves_nothing(pico_llama, exported, tmp_path, stage, monkeypatch):
+    from core.export import trace
+
+    run = Run()
+    report = exported[1]
+
+    def sink(event):
+        if getattr(event, "stage", "") == stage:
+            run.control("cancel")
+
+    run._sink = sink
+    plan = trace.Plan(torch.nn.Identity(), (), trace.Signature(report["inputs"], report["outputs"]))
+    _without_tracing(monkeypatch, plan)
+    monkeypatch.setattr(exporting, "_write", lambda graph, made: shutil.copytree(exported[0], made, dirs_exist_ok=True))
+    with pytest.raises(Cancelled):
+        export(pico_llama, tmp_path / "out", run)
+    assert names(tmp_path) == set()
+
+
+def test_a_wrong_export_is_caught_and_leaves_no_folder(pico_llama, exported, tmp_path, monkeypatch):
+    """The check must not believe the exporter: here the graph is right and the weights are those of another model."""
+    from core.export import trace
+
+    report = exported[1]
+
+    def write(graph, made):
+        shutil.copytree(exported[0], made, dirs_exist_ok=True)
+        (made / "export_report.json").unlink()
+        data = np.fromfile(made / "model.onnx.data", np.float32)
+        data[1000:1100] += 0.5
+        data.tofile(made / "model.onnx.data")
+
+    plan = trace.Plan(torch.nn.Identity(), (), trace.Signature(report["inputs"], report["outputs"]))
+    _without_tracing(monkeypatch, plan)
+    monkeypatch.setattr(exporting, "_write", write)
+    with pytest.raises(UserError, match="doesn't compute what the original computes: the whole text at once gave") as caught:
+        export(pico_llama, tmp_path / "out", Run())
+    assert caught.value.kind == "check"
+    assert caught.value.values["value"] > 1e-3
+    assert names(tmp_path) == set()
+
+
+def test_an_encoder_decoder_is_refused_in_a_sentence(tmp_path):
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    config = T5Config(vocab_size=300, d_model=16, d_ff=16, d_kv=8, num_layers=1, num_heads=2, decoder_start_token_id=0)
+    T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
+    with pytest.raises(UserError, match="can't be exported"):
+        export(tmp_path / "t5", tmp_path / "out", Run())
+    assert names(tmp_path) == {"t5"}
+
+
+# ---- other architectures -------------------------------------------------------------------------------------------------
+
+
+def _saved(folder, model):
+    make_tokenizer(folder)
+    with torch.no_grad():
+        for p in model.parameters():
+            if p.ndim > 1:
+                p.mul_(4)
+    model.save_pretrained(folder)
+    return folder
+
+
+def _gpt2(folder):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    return _saved(folder, GPT2LMHeadModel(GPT2Config(vocab_size=300, n_positions=64, n_embd=32, n_layer=2, n_head=4)))
+
+
+def _gemma2(folder):
+    """Sliding and full layers in turn, scores capped: the window (8) is much shorter than the text of the check."""
+    from transformers import Gemma2Config, Gemma2ForCausalLM
+
+    shape = {"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = Gemma2Config(
+        **shape, num_key_value_heads=2, head_dim=8, max_position_embeddings=128, sliding_window=8, attn_logit_softcapping=2.0
+    )
+    return _saved(folder, Gemma2ForCausalLM(config))
+
+
+def _bert(folder):
+    from transformers import BertConfig, BertModel
+
+    shape = {"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return _saved(folder, BertModel(BertConfig(**shape, max_position_embeddings=64)))
+
+
+def _distilbert(folder):
+    from transformers import DistilBertConfig, DistilBertForSequenceClassification
+
+    config = DistilBertConfig(vocab_size=300, dim=32, hidden_dim=48, n_layers=2, n_heads=4, max_position_embeddings=64, num_labels=3)
+    return _saved(folder, DistilBertForSequenceClassification(config))
+
+
+@pytest.mark.parametrize("make", [_gpt2, _gemma2, _bert, _distilbert], ids=lambda f: f.__name__.strip("_"))
+def test_other_architectures(make, tmp_path):
+    torch.manual_seed(0)
+    report = export(make(tmp_path / "model"), tmp_path / "out", Run())
+    assert report["max_abs"] <= 1e-4
+    assert not any("itself" in note for note in report["notes"])  # attention went in as ours
+    if make is _bert:
+        assert list(report["inputs"]) == ["input_ids", "attention_mask", "token_type_ids"]
+        assert list(report["outputs"]) == ["last_hidden_state"]
+    elif make is _distilbert:
+        assert report["outputs"] == {"logits": ("batch", 3)}
+    else:
+        assert report["greedy"]["equal"] == report["greedy"]["tokens"] > 0
+
+
+# ---- quantized variants --------------------------------------------------------------------------------------------------
+
+
+def test_a_quantized_variant_keeps_its_grid(tmp_path):
+    """Three grids in one model: 8 bits per channel, 4 bits with offsets in groups, and groups too small for the runtime."""
+    source = make_pico(tmp_path / "wide", hidden=64)
+    loaded = load(source, dtype="float32")
+    for name, module in linears(loaded.model):
+        grid = (8, None, True) if "mlp" in name else (4, 32, False) if name.endswith(("q_proj", "k_proj")) else (4, 8, True)
+        quant = packed.quantize(module.weight, grid[0], group_size=grid[1], symmetric=grid[2], scale_dtype=torch.float32)
+        replace(loaded.model, name, PackedLinear.from_linear(module, quant))
+    (tmp_path / "quantized").mkdir()
+    save.save(loaded.model, tmp_path / "quantized", source, run=Run())
+    report = export(tmp_path / "quantized", tmp_path / "out", Run())
+    assert report["nodes"]["MatMulNBits"] == report["quantized_layers"] == 10
+    assert report["max_abs"] <= 1e-4  # against torch on the same grid: exact but for float32's own rounding
+    assert report["top1"] == 1.0
+    assert report["weights"] == "4/8-bit integers in MatMulNBits, the rest dense"
+    assert any("4 quantized layers are stored as float32" in note for note in report["notes"])
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    assert "quantization_config" not in config  # nobody is to look for packed safetensors in there
+
+
+# ---- real models ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.shelf
+def test_smollm2(shelf, tmp_path):
+    from core.models.bring import bring
+
+    (tmp_path / "staged").mkdir()
+    bring(shelf / "smollm2-135m.gguf", tmp_path / "staged", Run())
+    report = export(tmp_path / "staged", tmp_path / "out", Run())
+    assert report["max_abs"] <= 5e-4
+    assert report["top1"] == 1.0
+    assert report["tokens"] == 256
+    assert report["greedy"]["equal"] == 64
+    assert 510e6 < report["data_bytes"] < 545e6  # 134.5 M parameters in float32, the tied embedding once
+
+
+@pytest.mark.shelf
+def test_minilm(shelf, tmp_path):
+    report = export(shelf / "minilm-l6", tmp_path / "out", Run())
+    assert report["max_abs"] <= 1e-4
+    assert [c["check"] for c in report["checks"]] == ["the whole text", "a padded batch of 3"]
+
+
+# ---- the check's own judgement ----------------------------------------------------------------------------------------------
+
+
+def test_check_finds_what_is_wrong_with_a_graph(copied, exported):
+    report = exported[1]
+    expected = {"inputs": report["inputs"], "outputs": report["outputs"], "nodes": {}}
+    assert parity.structure(copied, expected)["data_bytes"] == report["data_bytes"]
+    with pytest.raises(UserError, match="0 of 14 quantized layers"):
+        parity.structure(copied, expected | {"nodes": {"MatMulNBits": 14}})
+    with pytest.raises(UserError, match=r"names .* was declared"):
+        parity.structure(copied, expected | {"inputs": {"ids": ("batch",)}})
+    with open(copied / "model.onnx.data", "ab") as data:
+        data.write(b"\0" * (3 << 20))
+    with pytest.raises(UserError, match=r"3\.1 MB of the data file isn't referenced"):
+        parity.structure(copied, expected)
+
+
+def test_check_finds_a_fixed_axis_and_a_lost_mask(copied, exported):
+    report = exported[1]
+    expected = {"inputs": report["inputs"], "outputs": report["outputs"], "nodes": {}}
+    model = onnx.load(copied / "model.onnx", load_external_data=False)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 2
+    onnx.save(model, copied / "model.onnx")
+    with pytest.raises(UserError, match=r"Axis 0 \(batch\) of input_ids became fixed at 2"):
+        parity.structure(copied, expected)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+    for node in model.graph.node:
+        for index, name in enumerate(node.input):
+            if name == "attention_mask":
+                node.input[index] = "input_ids"
+    onnx.save(model, copied / "model.onnx")
+    with pytest.raises(UserError, match="mask was optimised away"):
+        parity.structure(copied, expected)
+
+
+def test_greedy_may_differ_only_at_a_tie(exported, pico_llama):
+    """A first difference is forgiven where the original's two best were closer than the numbers' own noise, and nowhere else."""
+    loaded = load(pico_llama, dtype="float32")
+    answers = parity.reference(loaded.model, loaded.tokenizer, Run(), context=256, cache_name=_cache_name(loaded.model))
+    causal = CausalSession(open_session(exported[0]))
+    checks = parity._Checks(answers)
+    checks.max_abs = 1e-5
+    answers["greedy"][10] = (answers["greedy"][10] + 1) % 300
+    with pytest.raises(UserError, match="greedy tokens gave 10"):
+        parity._compare_greedy(causal, checks)
+    answers["margins"][10] = 1e-6
+    assert parity._compare_greedy(causal, checks)["first_difference"]["token"] == 10
+
+
+def _cache_name(model):
+    from core.export.trace import cache_name
+
+    return cache_name(model)
+
+
+def test_nan_isn_t_a_small_difference():
+    checks = parity._Checks({})
+    with pytest.raises(UserError, match="gave inf"):
+        checks.difference("x", np.array([1.0, np.nan]), np.array([1.0, 2.0]))
