@@ -125,8 +125,15 @@ def nucleus_edge(p: Tensor, mass: float) -> Tensor:
     """
     width = min(PREFILTER, p.shape[-1])
     top = p.topk(width, -1).values  # (rows, width), descending
-    if width < p.shape[-1] and bool((top.sum(-1) < mass).any()):
-        top = p.sort(-1, descending=True).values
+    edge = _edge(top, mass)
+    if width < p.shape[-1]:
+        for row in (top.sum(-1) < mass).nonzero()[:, 0].tolist():
+            edge[row] = _edge(p[row].sort(descending=True).values, mass)
+    return edge
+
+
+def _edge(top: Tensor, mass: float) -> Tensor:
+    """top: (..., width), descending -> (..., 1)."""
     before = top.cumsum(-1) - top  # the mass of everything likelier
     count = (before < mass).sum(-1, keepdim=True)  # at least 1: nothing is likelier than the first
     return top.gather(-1, count - 1)
