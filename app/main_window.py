@@ -342,7 +342,7 @@ class MainWindow(QMainWindow):
     def _default_sizes(self) -> None:
         wide, high = self.width() - 2 * GUTTER, self.height() - BAR - 26 - 2 * GUTTER
         share = min(1.0, wide / 1300)  # narrower windows give the plot what they can
-        tree, inspector = max(int(TREE * share), 200), max(int(INSPECTOR * share), 256)
+        tree, inspector = max(int(TREE * share), 224), max(int(INSPECTOR * share), 256)
         if self.page != "tradeoff" or not self.library.variants() or self.width() < NO_INSPECTOR_BELOW:
             self.across.setSizes([tree, wide - tree - GUTTER, 0])
         else:

@@ -25,7 +25,9 @@ class Chart(QWidget):
         self.x_ticks: Ticks = lambda low, high, most: []
         self.y_ticks: Ticks = lambda low, high, most: []
         self.x_title = self.y_title = ""
-        self.setMinimumSize(160, 110)
+        self.y_short = ""  # the vertical title where the whole doesn't fit
+        self.top = 10
+        self.setMinimumSize(120, 64)
         theme().changed.connect(self.restyled)
 
     def restyled(self) -> None:
@@ -40,7 +42,7 @@ class Chart(QWidget):
         widest = max([metrics.horizontalAdvance(words) for words in labels], default=20.0)
         left = widest + 14 + (22 if self.y_title else 4)
         bottom = 26 + (20 if self._titled() else 0)
-        return QRectF(left, 10, max(self.width() - left - 14, 20), max(self.height() - 10 - bottom, 20))
+        return QRectF(left, self.top, max(self.width() - left - 14, 20), max(self.height() - self.top - bottom, 20))
 
     def _most_y(self) -> int:
         return max(3, min(8, int(self.height() / 56)))
@@ -105,6 +107,8 @@ class Chart(QWidget):
         if self.y_title:
             painter.translate(9, area.center().y())
             painter.rotate(-90)
-            shown = QFontMetricsF(ui_font(12)).elidedText(self.y_title, Qt.TextElideMode.ElideRight, area.height() + 16)
+            fits = metrics.horizontalAdvance(self.y_title) <= area.height() + 16
+            title = self.y_title if fits or not self.y_short else self.y_short
+            shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, area.height() + 16)
             painter.drawText(QRectF(-area.height() / 2 - 8, -9, area.height() + 16, 18), int(Qt.AlignmentFlag.AlignCenter), shown)
         painter.restore()

@@ -69,9 +69,10 @@ class CurvesView(QWidget):
         curves = state.curves if state else {}
         known = [self._names.itemData(i) for i in range(self._names.count())]
         for name in curves:
-            if name not in known:
+            if name not in known and name.partition("/")[0] not in curves.keys() - {name}:
                 self._names.addItem(curve_title(name), name)
         self._stack.setCurrentIndex(1 if curves else 0)
+        self._names.setVisible(self._names.count() > 1)
         name = self._names.currentData()
         # parts of a loss ('loss/teacher') are drawn with it: they share its scale
         family = {n: c for n, c in curves.items() if n == name or n.startswith(f"{name}/")} if name else {}
@@ -102,6 +103,7 @@ class _CurveChart(Chart):
         super().__init__()
         self.x_ticks = self.y_ticks = nice_ticks
         self.x_title = self.tr("Step")
+        self.setMinimumHeight(72)
         self._curves: dict[str, list[tuple[float, float]]] = {}
         self._at: QPointF | None = None
         self.setMouseTracking(True)

@@ -360,6 +360,7 @@ class TradeoffPlot(Chart):
             self.y_title = self.tr("{title} ({unit}log scale, up is better)").format(title=spec.title, unit=unit)
         else:
             self.y_title = f"{spec.title} ({spec.unit})" if spec.unit else spec.title
+        self.y_short = spec.title
         self.x_ticks = g.log2_ticks
         self.y_ticks = self._ticks_up
         self.refresh()
@@ -445,7 +446,12 @@ class TradeoffPlot(Chart):
         spec = measure(self.y_kind)
         least = 0.06 if spec.log else {"%": 4.0}.get(spec.unit, 0.02)
         bottom, top = g.without_outliers(ys, [d.y for d in self.dots if d.front] or ys, stretch=0.6)
-        self.y_range = g.padded(bottom, top, 0.13, least=least)
+        # the front's intervals belong to the picture, as long as they leave the points a quarter of the height
+        reach = 1.5 * max(top - bottom, least)
+        ends = [(d.low, d.high) for d in self.dots if d.front and d.low is not None and d.high is not None]
+        bottom_end = max(min([bottom, *(low for low, _ in ends)]), bottom - reach)
+        top_end = min(max([top, *(high for _, high in ends)]), top + reach)
+        self.y_range = g.padded(bottom_end, top_end, 0.13 if top_end - bottom_end < 1.4 * (top - bottom) else 0.06, least=least)
 
     def reset_view(self) -> None:
         self._own_view = False
@@ -503,6 +509,7 @@ class TradeoffPlot(Chart):
     def set_budget(self, axis: str) -> None:
         """axis: '' none, 'x' the most it may cost, 'y' the worst it may be."""
         self.budget_axis = axis
+        self.top = 32 if axis == "x" else 10  # the line's words stand above the plot
         self.budget_at = None
         if axis and self.dots:
             low, high = self.x_range if axis == "x" else self.y_range
@@ -757,7 +764,7 @@ class TradeoffPlot(Chart):
             x = self.to_screen(self.budget_at, 0, area).x()
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
             left = min(max(x - wide / 2, area.left()), area.right() - wide)
-            tag = QRectF(left, area.top() - 4, wide, 22)
+            tag = QRectF(left, area.top() - 26, wide, 22)
             grip = QRectF(x - 4, area.center().y() - 12, 8, 24)
         else:
             y = self.to_screen(0, self.budget_at, area).y()
@@ -904,7 +911,7 @@ class TradeoffPlot(Chart):
             return False
         area = self.area()
         if self.budget_axis == "x":
-            return abs(self.to_screen(self.budget_at, 0, area).x() - where.x()) < 7 and area.top() - 6 <= where.y() <= area.bottom()
+            return abs(self.to_screen(self.budget_at, 0, area).x() - where.x()) < 7 and area.top() - 26 <= where.y() <= area.bottom()
         return abs(self.to_screen(0, self.budget_at, area).y() - where.y()) < 7 and area.left() <= where.x() <= area.right()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
