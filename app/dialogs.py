@@ -42,6 +42,7 @@ class SettingsDialog(QDialog):
         self.threads = QSpinBox()
         self.threads.setObjectName("threads")
         self.threads.setRange(0, 256)
+        self.threads.lineEdit().setTextMargins(8, 0, 0, 0)  # a style sheet's padding doesn't reach the line inside
         self.threads.setSpecialValueText(self.tr("All but the window's share"))
         self.threads.setValue(settings.threads)
         form.addRow(self.tr("&Theme"), self.theme)
