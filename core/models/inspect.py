@@ -178,7 +178,9 @@ def _template_inside(path: Path) -> bool:
 def _no_model(folder: Path, names: set[str]) -> UserError:
     if not names:
         return UserError("{folder} is empty.", hint="Choose a folder that holds a model.", kind="model", folder=str(folder))
-    inside = sorted(p.name for p in folder.iterdir() if p.is_dir() and (p / "config.json").is_file())
+    # one level down, and where huggingface_hub's cache keeps a model
+    places = [*folder.glob("*/config.json"), *folder.glob("snapshots/*/config.json")]
+    inside = sorted(str(p.parent.relative_to(folder)) for p in places)
     gguf = sorted(n for n in names if n.lower().endswith(".gguf"))
     if gguf:
         return UserError(

@@ -38,6 +38,15 @@ def run() -> Recorder:
     return Recorder()
 
 
+@pytest.fixture(scope="session")
+def verifier():
+    """One plain process for all tests: its imports take seconds."""
+    from core.models.verify import Verifier
+
+    with Verifier() as made:
+        yield made
+
+
 @pytest.fixture
 def copy_of(tmp_path):
     """copy_of(folder) -> a copy that a test may damage."""

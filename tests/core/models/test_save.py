@@ -12,22 +12,9 @@ from core.models.blocks import linears
 from core.models.load import load
 from core.models.save import fingerprint, save
 from core.models.size import ledger
-from core.models.verify import Verifier
 from tests.core.models.conftest import Recorder, quantized, weights
 
 IDS = torch.arange(1, 33)[None]
-
-
-@pytest.fixture(scope="module")
-def verifier():
-    """One plain process for the whole module: its imports take seconds."""
-    with Verifier() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def no_leaks(verifier):
-    """The plain process outlives the single test on purpose; the module's end closes it."""
 
 
 @pytest.mark.parametrize("fixture", ["pico_llama", "pico_bf16", "pico_untied", "pico_gpt2", "pico_bert"])

@@ -16,17 +16,6 @@ from core.models.verify import Verifier, in_float32_on_cpu, probe_ids
 from core.run import Run
 
 
-@pytest.fixture(scope="module")
-def verifier():
-    with Verifier() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def no_leaks(verifier):
-    """The plain process outlives the single test on purpose; the module's end closes it."""
-
-
 def test_the_probe_knows_nothing_of_spokeshave():
     tree = ast.parse(Path(verify.__file__).with_name("reload_probe.py").read_text())
     names = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
