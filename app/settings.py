@@ -58,14 +58,6 @@ class Settings:
         self._set("threads", int(value))
 
     @property
-    def device(self) -> str:
-        return self._get("device", "auto")
-
-    @device.setter
-    def device(self, value: str) -> None:
-        self._set("device", value)
-
-    @property
     def workspace(self) -> Path | None:
         """The workspace that was open last, where it's still there."""
         stored = self._get("workspace")

@@ -204,9 +204,3 @@ class Segmented(QFrame):
     @property
     def current(self) -> str:
         return next(key for key, part in self.buttons.items() if part.isChecked())
-
-
-def section_line() -> QFrame:
-    line = QFrame()
-    line.setProperty("line", True)
-    return line

@@ -39,7 +39,6 @@ from app.widgets import EmptyState, button, label, tool_button
 from core.events import TERMINAL, Finished, Progress, Queued, Started
 from core.records import EstimateSpec, Measurement, Variant
 
-X_KINDS = ("disk", "parameters", "memory", "speed")
 Y_KINDS = ("perplexity", "kl", "agreement", "cosine", "accuracy", "bits_per_byte")
 KINDS = ("original", "pruned", "quantized", "distilled", "combined")
 
