@@ -19,9 +19,11 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 LEAST = 1 << 15  # weights smaller than this gain nothing: the call itself is the cost
-ENOUGH = 4_000_000  # parameters of one shape to measure with: more than a core's cache holds
+ENOUGH = 64_000_000  # parameters to measure with, far more than caches hold: what's fastest in a cache isn't what's fastest from memory
+PASSES = 3
 WORTH = 0.95  # another form must take less than this share of nn.Linear's time
 
+Shape = tuple[int, int]  # (outputs, inputs)
 Form = Callable[[Tensor, Tensor], Tensor]  # (rows, inputs), (outputs, inputs) -> (rows, outputs)
 _known: WeakKeyDictionary[nn.Module, dict] = WeakKeyDictionary()  # model -> {(threads, shape, rows): form or None}
 
@@ -94,53 +96,64 @@ def _forward(layer: nn.Linear, table: list[Form | None], x: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def _measure(model: nn.Module, layers: list[nn.Linear], wanted: list[int]) -> dict[tuple[int, int], list[Form | None]]:
+def _measure(model: nn.Module, layers: list[nn.Linear], wanted: list[int]) -> dict[Shape, list[Form | None]]:
     """For each weight shape, the form for 0, 1, ... max(wanted) rows; None: nn.Linear's own."""
     known, threads = _known.setdefault(model, {}), torch.get_num_threads()
-    shapes: dict[tuple[int, int], list[Tensor]] = {}
-    for layer in layers:
-        shapes.setdefault(tuple(layer.weight.shape), []).append(layer.weight)
+    shapes = {tuple(layer.weight.shape) for layer in layers}
+    sample: list[tuple[Shape, Tensor]] = []
+    for rows in wanted:
+        if any((threads, shape, rows) not in known for shape in shapes):
+            sample = sample or _sample([layer.weight for layer in layers])
+            for shape, form in _fastest(sample, rows).items():
+                known[threads, shape, rows] = form
     plan = {}
-    for shape, weights in shapes.items():
-        some = weights[: max(1, ENOUGH // weights[0].numel())]
-        some = [w[: max(1, ENOUGH // w.shape[1])] for w in some]  # a part of an output layer behaves as the whole
-        table: list[Form | None] = [None] * (max(wanted, default=0) + 1)
-        below = 0
+    for shape in shapes:
+        table: list[Form | None] = [None]
         for rows in wanted:
-            key = (threads, shape, rows)
-            if key not in known:
-                known[key] = _fastest(some, rows)
-            for n in range(below + 1, rows + 1):
+            form = known[threads, shape, rows]
+            for n in range(len(table), rows + 1):
                 # A form padded for more rows serves fewer as well; one as wide as its rows is made as wide as these.
-                table[n] = known[key]
-                if isinstance(known[key], partial) and known[key].keywords["width"] == rows and rows > 4:
-                    table[n] = partial(columns, width=n)
-            below = rows
+                own = isinstance(form, partial) and form.keywords["width"] == rows > 4
+                table.append(partial(columns, width=n) if own else form)
         plan[shape] = table
     return plan
 
 
-def _fastest(weights: list[Tensor], rows: int) -> Form | None:
-    x = torch.randn(rows, weights[0].shape[1])
-    best, least = None, _time(linear, x, weights) * WORTH
-    for form in forms(rows):
-        seconds = _time(form, x, weights, give_up=1.5 * least)
-        if seconds < least:
-            best, least = form, seconds
-    return best
+def _sample(weights: list[Tensor]) -> list[tuple[Shape, Tensor]]:
+    """Layers in the model's order, evenly thinned to about ENOUGH parameters, every shape among them; large ones in part."""
+    parts = [w[: max(1, ENOUGH // 8 // w.shape[1])] for w in weights]
+    step = -(-sum(p.numel() for p in parts) // ENOUGH)
+    seen: dict[Shape, int] = {}
+    out: list[tuple[Shape, Tensor]] = []
+    for weight, part in zip(weights, parts, strict=True):
+        nth = seen.setdefault(tuple(weight.shape), 0)
+        seen[tuple(weight.shape)] += 1
+        if nth % step == 0:
+            out.append((tuple(weight.shape), part))
+    return out
 
 
-def _time(form: Form, x: Tensor, weights: list[Tensor], give_up: float = float("inf")) -> float:
-    """The least of three passes over the weights, after one to warm up. This thread's processor time, since a measurement
-    of some milliseconds on the wall clock says more about what else the machine is doing."""
-    least = float("inf")
-    for attempt in range(4):
-        begun = thread_time()
-        for weight in weights:
-            form(x, weight)
-        seconds = thread_time() - begun
-        if attempt:
-            least = min(least, seconds)
-        if seconds > 4 * give_up or (attempt > 1 and least > give_up):
-            break
-    return least
+def _fastest(sample: list[tuple[Shape, Tensor]], rows: int) -> dict[Shape, Form | None]:
+    """The fastest form for each shape. Layers are gone through in the model's order, since that decides what caches hold."""
+    inputs = {shape[1]: torch.randn(rows, shape[1]) for shape, _ in sample}
+    choices: list[Form | None] = [None, *forms(rows)]
+    least = {shape: [float("inf")] * len(choices) for shape, _ in sample}
+    for _ in range(PASSES):
+        for place, form in enumerate(choices):
+            spent = dict.fromkeys(least, 0.0)
+            for shape, weight in sample:
+                x = inputs[shape[1]]
+                # This thread's processor time: some microseconds of wall clock say more about what else the machine does.
+                begun = thread_time()
+                if form is None:
+                    linear(x, weight)
+                else:
+                    form(x, weight)
+                spent[shape] += thread_time() - begun
+            for shape, seconds in spent.items():
+                least[shape][place] = min(least[shape][place], seconds)
+    out: dict[Shape, Form | None] = {}
+    for shape, times in least.items():
+        best = min(range(len(times)), key=times.__getitem__)
+        out[shape] = choices[best] if times[best] < WORTH * times[0] else None
+    return out

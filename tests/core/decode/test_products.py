@@ -21,8 +21,8 @@ def test_every_form_is_the_product(rows):
 @pytest.fixture
 def measured(monkeypatch):
     """Forms chosen without a clock: fours above 4 rows, else padded to 2 or 4 columns."""
-    chosen = lambda weights, rows: fours if rows > 4 else products.partial(columns, width=2 if rows < 3 else 4)
-    monkeypatch.setattr(products, "_fastest", chosen)
+    chosen = lambda rows: fours if rows > 4 else products.partial(columns, width=2 if rows < 3 else 4)
+    monkeypatch.setattr(products, "_fastest", lambda sample, rows: {shape: chosen(rows) for shape, _ in sample})
 
 
 def test_layers_are_as_before_afterwards(measured):
@@ -52,7 +52,12 @@ def test_other_dtypes_are_left_alone(measured):
 
 def test_measuring_happens_once(monkeypatch):
     calls = []
-    monkeypatch.setattr(products, "_fastest", lambda weights, rows: calls.append(rows))
+
+    def counted(sample, rows):
+        calls.append(rows)
+        return dict.fromkeys((shape for shape, _ in sample), None)
+
+    monkeypatch.setattr(products, "_fastest", counted)
     model = nn.Sequential(nn.Linear(256, 256), nn.Linear(256, 256))
     for _ in range(2):
         with faster_products([model], {1, 4}):
@@ -65,3 +70,11 @@ def test_the_real_measurement_ends_in_a_usable_plan():
     x = torch.randn(1, 1, 256)
     with torch.inference_mode(), faster_products([model], {1, 2, 4, 5}):
         assert torch.allclose(model(x), nn.functional.linear(x, model[0].weight, model[0].bias), atol=1e-4)
+
+
+def test_sample_is_thinned_but_has_every_shape(monkeypatch):
+    monkeypatch.setattr(products, "ENOUGH", 40_000)
+    weights = [torch.empty(40, 50) for _ in range(100)] + [torch.empty(9000, 50)]
+    sample = products._sample(weights)
+    assert {shape for shape, _ in sample} == {(40, 50), (9000, 50)}
+    assert sum(w.numel() for _, w in sample) <= 2 * 40_000
