@@ -284,17 +284,26 @@ def test_other_architectures(make, tmp_path):
 # ---- quantized variants --------------------------------------------------------------------------------------------------
 
 
-def test_a_quantized_variant_keeps_its_grid(tmp_path):
-    """Three grids in one model: 8 bits per channel, 4 bits with offsets in groups, and groups too small for the runtime."""
-    source = make_pico(tmp_path / "wide", hidden=64)
+def quantized(source, folder, grid_of):
+    """A copy of `source` with each linear layer on the grid (bits, group size, symmetric) that `grid_of(name)` gives."""
     loaded = load(source, dtype="float32")
     for name, module in linears(loaded.model):
-        grid = (8, None, True) if "mlp" in name else (4, 32, False) if name.endswith(("q_proj", "k_proj")) else (4, 8, True)
-        quant = packed.quantize(module.weight, grid[0], group_size=grid[1], symmetric=grid[2], scale_dtype=torch.float32)
+        bits, group_size, symmetric = grid_of(name)
+        quant = packed.quantize(module.weight, bits, group_size=group_size, symmetric=symmetric, scale_dtype=torch.float32)
         replace(loaded.model, name, PackedLinear.from_linear(module, quant))
-    (tmp_path / "quantized").mkdir()
-    save.save(loaded.model, tmp_path / "quantized", source, run=Run())
-    report = export(tmp_path / "quantized", tmp_path / "out", Run())
+    folder.mkdir()
+    save.save(loaded.model, folder, source, run=Run())
+    return folder
+
+
+def test_a_quantized_variant_keeps_its_grid(tmp_path):
+    """Three grids in one model: 8 bits per channel, 4 bits in groups, and groups too small for the runtime."""
+    source = make_pico(tmp_path / "wide", hidden=64)
+
+    def grid_of(name):
+        return (8, None, True) if "mlp" in name else (4, 32, True) if name.endswith(("q_proj", "k_proj")) else (4, 8, True)
+
+    report = export(quantized(source, tmp_path / "quantized", grid_of), tmp_path / "out", Run())
     assert report["nodes"]["MatMulNBits"] == report["quantized_layers"] == 10
     assert report["max_abs"] <= 1e-4  # against torch on the same grid: exact but for float32's own rounding
     assert report["top1"] == 1.0
@@ -302,6 +311,13 @@ def test_a_quantized_variant_keeps_its_grid(tmp_path):
     assert any("4 quantized layers are stored as float32" in note for note in report["notes"])
     config = json.loads((tmp_path / "out" / "config.json").read_text())
     assert "quantization_config" not in config  # nobody is to look for packed safetensors in there
+
+
+def test_offsets_are_kept(tmp_path):
+    source = make_pico(tmp_path / "narrow", layers=1)
+    report = export(quantized(source, tmp_path / "quantized", lambda name: (4, 16, False)), tmp_path / "out", Run())
+    assert report["nodes"]["MatMulNBits"] == 7
+    assert report["max_abs"] <= 1e-4
 
 
 # ---- real models ---------------------------------------------------------------------------------------------------------
