@@ -18,6 +18,10 @@ from core.records import Ledger, SourceInfo
 BYTES = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2, "float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
 
+# Of a single product's speed, what training reached where it was timed: the faster the products, the more the rest counts.
+REACHED = {torch.float32: 0.5, torch.bfloat16: 0.2}
+
+
 def linear_parameters(info: SourceInfo) -> int:
     """Weights of the linear layers inside the blocks (their biases too, where there are any: under 1 %)."""
     return info.components.get("attention", 0) + info.components.get("mlp", 0)
@@ -85,21 +89,23 @@ def effective_bits(bytes_on_disk: int, ledger: Ledger) -> float | None:
     return 8 * (bytes_on_disk - other) / ledger.original_parameters if ledger.original_parameters else None
 
 
-def training_seconds(info: SourceInfo, tokens: int, student: float, teacher: float, device: str) -> float | None:
+def training_seconds(
+    info: SourceInfo, tokens: int, student: float, teacher: float, device: str, dtype: torch.dtype = torch.float32
+) -> float | None:
     """Seconds to train on `tokens`: 6 operations a parameter and token for the student, 2 for the teacher's forward.
 
-    student, teacher: shares of `info.parameters`. Reached is a part of what one large multiplication reaches.
+    student, teacher: shares of `info.parameters`; dtype: computed in. Training reaches a part of what one product does.
     """
     if not info.parameters:
         return None
-    return tokens * info.parameters * (6 * student + 2 * teacher) / (0.5 * operations_per_second(device))
+    return tokens * info.parameters * (6 * student + 2 * teacher) / (REACHED.get(dtype, 0.2) * operations_per_second(device, dtype))
 
 
 @functools.cache
-def operations_per_second(device: str) -> float:
-    """Floating-point operations a second of a float32 matrix product on this device, timed for about a tenth of a second."""
+def operations_per_second(device: str, dtype: torch.dtype = torch.float32) -> float:
+    """Floating-point operations a second of a matrix product on this device, timed for about a twentieth of a second."""
     n = 512 if device == "cpu" else 4096
-    a = torch.ones(n, n, device=device)
+    a = torch.ones(n, n, device=device, dtype=dtype)
     return 2 * n**3 / _seconds(lambda: a @ a, device)
 
 

@@ -84,7 +84,7 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
     return {
         "bytes_on_disk": int(ledger.bytes_on_disk - gone * ledger.weight_bytes / max(1, ledger.parameters)),
         "memory": estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
-        "seconds": estimates.training_seconds(info, tokens, share, 1.1, device),
+        "seconds": estimates.training_seconds(info, tokens, share, 1.1, device, training.precision(params.precision, device)),
     }
 
 

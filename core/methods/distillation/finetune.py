@@ -47,7 +47,7 @@ def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, 
         "bytes_on_disk": ledger.bytes_on_disk,
         "effective_bits": ledger.effective_bits,
         "memory": estimates.training(info, params.batch, params.context),
-        "seconds": estimates.training_seconds(info, tokens, 1.0, 0.1, device),
+        "seconds": estimates.training_seconds(info, tokens, 1.0, 0.1, device, training.precision(params.precision, device)),
     }
 
 

@@ -55,7 +55,7 @@ def estimate_magnitude(params: MagnitudeParams, info: SourceInfo, ledger: Ledger
         "bytes_on_disk": ledger.bytes_on_disk,
         "effective_bits": ledger.effective_bits,
         "memory": estimates.resident(info, device) + 16 * estimates.largest_linear(info),
-        "seconds": estimates.seconds_per_weight(device) * 25 * estimates.linear_parameters(info),
+        "seconds": estimates.seconds_per_weight(device) * 60 * estimates.linear_parameters(info),
         "notes": [f"0 % smaller on disk, {100 * zeros / ledger.parameters:.0f} % zeros"] if ledger.parameters else [],
     }
 

@@ -76,7 +76,7 @@ def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: st
     weights, rows, notes = estimates.linear_parameters(info), estimates.linear_rows(info), []
     out: dict[str, Any] = {
         "memory": estimates.resident(info, device) + 12 * estimates.largest_linear(info),
-        "seconds": estimates.seconds_per_weight(device) * weights * (15 + (14 * len(RATIOS) if params.clip else 0)),
+        "seconds": estimates.seconds_per_weight(device) * weights * (30 + (28 * len(RATIOS) if params.clip else 0)),
     }
     if rows is None:
         return out | {"notes": ["The size isn't known beforehand: the model's shape isn't in its configuration."]}
