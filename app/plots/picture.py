@@ -17,7 +17,7 @@ def main() -> int:
 
     from PySide6.QtCore import QObject, QPoint, Signal
     from PySide6.QtGui import QImage, QPainter
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
     from app.library_model import Library
     from app.plots.tradeoff import TradeoffView
@@ -40,6 +40,8 @@ def main() -> int:
     view = TradeoffView(library, board)
     view.resize(WIDTH, HEIGHT)
     view.show()
+    for control in (*view.findChildren(QComboBox), *view.findChildren(QAbstractButton)):
+        control.hide()  # a picture can't be asked anything
     app.processEvents()
     image = QImage(WIDTH * SHARPNESS, HEIGHT * SHARPNESS, QImage.Format.Format_ARGB32)
     image.setDevicePixelRatio(SHARPNESS)

@@ -11,6 +11,7 @@ import gc
 import logging
 import os
 import platform
+import threading
 import time
 import traceback
 from importlib import metadata
@@ -132,13 +133,16 @@ class _ToRun(logging.Handler):
 
 def _quiet() -> None:
     """Progress bars of libraries would only clutter standard error: ours are events."""
+    import tqdm
     from huggingface_hub.utils import disable_progress_bars
     from transformers.utils import logging as theirs
 
     theirs.disable_progress_bar()
     theirs.set_verbosity_error()
     disable_progress_bars()
+    tqdm.tqdm.set_lock(threading.RLock())  # its default is a semaphore between processes, which outlives a worker that exits at once
     logging.captureWarnings(True)
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it warns of every optional library that isn't installed
 
 
 def libraries() -> dict[str, str]:
