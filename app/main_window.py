@@ -285,8 +285,7 @@ class MainWindow(QMainWindow):
             self.tree.tree,
             self.tradeoff.y_choice,
             self.tradeoff.x_choice,
-            self.tradeoff.budget,
-            self.tradeoff.plot,
+            self.tradeoff.budget,  # and the plot, once there is one
             self.inspector.export,
             self.inspector.draft,
             self.inspector.evaluate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 WIDTH, HEIGHT, SHARPNESS = 1120, 680, 2  # logical pixels, and device pixels for each
@@ -15,8 +16,10 @@ def main() -> int:
     parser.add_argument("--dark", action="store_true")
     asked = parser.parse_args()
 
-    from PySide6.QtCore import QObject, QPoint, Signal
-    from PySide6.QtGui import QImage, QPainter
+    # pyqtgraph's lines are device pixels wide, so the widget itself has to be on a sharp screen
+    os.environ["QT_SCALE_FACTOR"] = str(SHARPNESS)
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtCore import QObject, Signal
     from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
     from app.library_model import Library
@@ -32,7 +35,7 @@ def main() -> int:
         def states(self) -> list:
             return []
 
-    app = QApplication.instance() or QApplication([])
+    app = QApplication([])
     theme().set_dark(asked.dark)
     theme().apply(app)
     library, board = Library(), NoBoard()
@@ -43,12 +46,7 @@ def main() -> int:
     for control in (*view.findChildren(QComboBox), *view.findChildren(QAbstractButton)):
         control.hide()  # a picture can't be asked anything
     app.processEvents()
-    image = QImage(WIDTH * SHARPNESS, HEIGHT * SHARPNESS, QImage.Format.Format_ARGB32)
-    image.setDevicePixelRatio(SHARPNESS)
-    image.fill(theme().color("window"))
-    painter = QPainter(image)
-    view.render(painter, QPoint(0, 0))
-    painter.end()
+    image = view.grab()
     view.close()
     library.close()
     return 0 if image.save(asked.out) else 1

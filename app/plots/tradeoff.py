@@ -1,14 +1,14 @@
 """The trade-off plot: what each variant costs (left to right) against how good it is (up is better, whichever measure).
 
-Covers the choice of axes, the legend, the notes and the empty states. The drawing is tradeoff_plot's; what may be compared is
-the library's decision.
+Covers the choice of axes, the legend, the notes and the empty states. The drawing is tradeoff_plot's, made when there's
+something to draw and the window has been shown; what may be compared is the library's decision.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFontMetricsF,
     QPainter,
@@ -21,11 +21,13 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolic
 from app import text
 from app.library_model import Library, running
 from app.measures import measure
-from app.plots.tradeoff_plot import TradeoffPlot
 from app.theme import kind_path, theme, ui_font
 from app.widgets import EmptyState, button, label, tool_button
 from core.events import TERMINAL, Progress, Queued, Started
 from core.records import Variant
+
+if TYPE_CHECKING:
+    from app.plots.tradeoff_plot import TradeoffPlot
 
 Y_KINDS = ("perplexity", "kl", "agreement", "cosine", "accuracy", "bits_per_byte")
 KINDS = ("original", "pruned", "quantized", "distilled", "combined")
@@ -44,9 +46,8 @@ class TradeoffView(QFrame):
         super().__init__()
         self.setProperty("panel", True)
         self.library, self.board = library, board
-        self.plot = TradeoffPlot(library, board)
-        self.plot.decode_wanted.connect(self.decode_wanted)
-        self.plot.menu_wanted.connect(self.menu_wanted)
+        self._plot: TradeoffPlot | None = None
+        self._painted = False
 
         self.x_choice, self.y_choice = QComboBox(), QComboBox()
         for kind, words in (
@@ -75,7 +76,8 @@ class TradeoffView(QFrame):
         self.budget.setProperty("flat", True)
         self.budget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._against = label(self.tr("against"), "caption")
-        self._reset = tool_button("expand_view", self.tr("Show everything again (double-click an empty place)"), self.plot.reset_view)
+        tip = self.tr("Show everything again (double-click an empty place)")
+        self._reset = tool_button("expand_view", tip, lambda: self.plot.reset_view())
         self.legend = Legend()
 
         self._head = QHBoxLayout()
@@ -99,7 +101,8 @@ class TradeoffView(QFrame):
         box.setSpacing(4)
         box.addLayout(self._head)
         box.addLayout(below)
-        box.addWidget(self.plot, 1)
+        self._plot_stack = QStackedWidget()
+        box.addWidget(self._plot_stack, 1)
         box.addWidget(self.note)
 
         self.empty = EmptyState(
@@ -117,9 +120,8 @@ class TradeoffView(QFrame):
         self._stack = QStackedWidget()
         for each in (self.empty, self.opening, page):
             self._stack.addWidget(each)
-        self._plot_stack = QStackedWidget()
-        box.replaceWidget(self.plot, self._plot_stack)
-        self._plot_stack.addWidget(self.plot)
+        self._soon = QWidget()  # where the plot will be
+        self._plot_stack.addWidget(self._soon)
         self._plot_stack.addWidget(self.unmeasured)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(1, 1, 1, 1)
@@ -134,11 +136,31 @@ class TradeoffView(QFrame):
         self._chosen = False
         self._fit_axes()
 
+    @property
+    def plot(self) -> TradeoffPlot:
+        """The drawing, made when it's first asked for: pyqtgraph takes a third of a second, which an empty window needn't wait."""
+        if self._plot is None:
+            from app.plots.tradeoff_plot import TradeoffPlot
+
+            self._plot = TradeoffPlot(self.library, self.board)
+            self._plot.decode_wanted.connect(self.decode_wanted)
+            self._plot.menu_wanted.connect(self.menu_wanted)
+            self._plot_stack.addWidget(self._plot)
+            QWidget.setTabOrder(self.budget, self._plot)
+            self.refresh()
+            self._plot_stack.layout().activate()
+        return self._plot
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self, self.refresh)  # the window is on the screen: now there's time for the plot
+
     # -- what's shown
 
     def _axes_chosen(self) -> None:
         self._chosen = True
-        self.plot.set_axes(self.x_choice.currentData(), self.y_choice.currentData())
         self.refresh()
 
     def _fit_axes(self) -> None:
@@ -154,12 +176,14 @@ class TradeoffView(QFrame):
             self.y_choice.blockSignals(True)
             self.y_choice.setCurrentIndex(self.y_choice.findData(best if have[best] else "perplexity"))
             self.y_choice.blockSignals(False)
-            self.plot.set_axes(self.x_choice.currentData(), self.y_choice.currentData())
         for row in range(self.y_choice.count()):  # measures that nothing has been given yet can be seen, not chosen
             item = self.y_choice.model().item(row)
             item.setEnabled(bool(have[self.y_choice.itemData(row)]) or row == self.y_choice.currentIndex())
-        self.plot.refresh()
-        self.legend.show_kinds({v.kind for v in variants}, hollow=any(not d.comparable for d in self.plot.dots))
+        plot = self.plot if have[self.y_choice.currentData()] and self._painted else self._plot
+        if plot is not None:
+            plot.set_axes(self.x_choice.currentData(), self.y_choice.currentData())
+        dots = plot.dots if plot is not None else []
+        self.legend.show_kinds({v.kind for v in variants}, hollow=any(not d.comparable for d in dots))
         self._show_page(variants)
         self._say_whats_missing(variants)
 
@@ -167,7 +191,12 @@ class TradeoffView(QFrame):
         importing = [s for s in running(self.board, self.library) if s.job.kind == "import"]
         if variants:
             self._stack.setCurrentIndex(2)
-            self._plot_stack.setCurrentIndex(0 if self.plot.dots or self.plot.ghosts else 1)
+            if self._plot is not None:
+                there = bool(self._plot.dots or self._plot.ghosts)
+                self._plot_stack.setCurrentWidget(self._plot if there else self.unmeasured)
+            else:
+                figures = self.library.scores(self.y_choice.currentData())
+                self._plot_stack.setCurrentWidget(self._soon if figures else self.unmeasured)
             what = measure(self.y_choice.currentData()).title
             self.unmeasured.lines.setText(
                 self.tr("No variant has both figures: {y} and {x}. Measuring one gives the plot its first point.").format(
@@ -185,7 +214,8 @@ class TradeoffView(QFrame):
             self._stack.setCurrentIndex(0)
 
     def _say_whats_missing(self, variants: list[Variant]) -> None:
-        shown = {d.variant.id for d in self.plot.dots}
+        dots = self._plot.dots if self._plot is not None else []
+        shown = {d.variant.id for d in dots}
         # an original isn't compared with itself, so nothing is missing there
         of_itself = self.y_choice.currentData() in ("kl", "agreement", "cosine")
         missing = [v.name for v in variants if v.id not in shown and not (of_itself and v.parent is None)]
@@ -194,7 +224,7 @@ class TradeoffView(QFrame):
             what = measure(self.y_choice.currentData()).title
             names = ", ".join(missing[:3]) + ("…" if len(missing) > 3 else "")
             lines.append(self.tr("Not shown, for want of a figure ({what}): {names}").format(what=what, names=names))
-        if any(not d.comparable for d in self.plot.dots):
+        if any(not d.comparable for d in dots):
             lines.append(self.tr("Hollow points were measured under other conditions: they can't be compared with the rest."))
         self.note.setText("   ".join(lines))
         self.note.setVisible(bool(lines))
@@ -205,7 +235,8 @@ class TradeoffView(QFrame):
 
     def _on_event(self, event: Any) -> None:
         if isinstance(event, (*TERMINAL, Queued, Started)) or (isinstance(event, Progress) and self._stack.currentIndex() == 1):
-            self.plot.refresh_ghosts()
+            if self._plot is not None:
+                self._plot.refresh_ghosts()
             self._show_page(self.library.variants())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

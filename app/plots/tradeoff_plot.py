@@ -1,7 +1,7 @@
 """The drawing of the trade-off plot: points, front, intervals, labels, hover card, budget line, ghosts; pointer and keys.
 
-Covers painting and what's under the pointer. Which axes there are to choose and what's shown when there's nothing to plot
-is plots/tradeoff's; the maths is in geometry.
+Front, points, intervals, lineage and budget are pyqtgraph's items; labels, ghosts and the card are painted over them. Which
+axes there are to choose and what's shown when there's nothing to plot is plots/tradeoff's; the maths is in geometry.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
+    QPainterPath,
     QPen,
-    QPixmap,
     QPolygonF,
-    QResizeEvent,
-    QWheelEvent,
 )
 
 from app import text
@@ -33,7 +33,8 @@ from app.library_model import Library, indistinguishable, running
 from app.measures import half_width, measure
 from app.plots import geometry as g
 from app.plots.chart import Chart
-from app.theme import SEMIBOLD, kind_path, numbers, theme, ui_font
+from app.plots.hover_card import draw_card
+from app.theme import SEMIBOLD, kind_path, theme, ui_font
 from core.events import Finished
 from core.records import EstimateSpec, Measurement, Variant
 
@@ -67,6 +68,15 @@ class Ghost:
     from_x: float = 0.0
 
 
+@dataclass
+class Label:
+    """A name beside a point, in widget coordinates."""
+
+    words: str
+    box: g.Box
+    chosen: bool
+
+
 class TradeoffPlot(Chart):
     """The drawing. Wheel zooms, dragging moves, a click selects, a double click decodes (or shows everything)."""
 
@@ -74,7 +84,8 @@ class TradeoffPlot(Chart):
     menu_wanted = Signal(str, object)
 
     def __init__(self, library: Library, board: Any):
-        super().__init__()
+        self._built = False
+        super().__init__(movable=True)
         self.library, self.board = library, board
         self.x_kind, self.y_kind = "disk", "perplexity"
         self.dots: list[Dot] = []
@@ -86,20 +97,35 @@ class TradeoffPlot(Chart):
         self._estimates: dict[str, dict[str, Any]] = {}
         self._asked: dict[str, str] = {}
         self._own_view = False  # whether a person zoomed or moved
-        self._press: QPointF | None = None
-        self._dragging = ""  # '', 'view' or 'budget'
-        self._static: QPixmap | None = None
-        self._label_boxes: list[g.Box] = []
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._tag_held = False  # whether the budget's words are being dragged
+        self._labels: list[Label] = []
         self.setObjectName("tradeoff_plot")
         self.setAccessibleName(self.tr("Trade-off plot"))
         self.setMinimumHeight(140)
         self._pulse = QTimer(self)
         self._pulse.setInterval(50)
         self._pulse.timeout.connect(self._beat)
-        library.selected.connect(self._repaint)
+        self._make_items()
+        self._built = True
+        library.selected.connect(self.arrange)
         self.set_axes("disk", "perplexity")
+
+    def _make_items(self) -> None:
+        self._stairs = pg.PlotCurveItem(antialias=True)
+        self._lineage = pg.PlotCurveItem(antialias=True)
+        # drawn as shapes at every painting: cached pictures of them would snap to whole pixels
+        self._rings, self._points = (pg.ScatterPlotItem(pxMode=True, antialias=True, useCache=False) for _ in range(2))
+        self._intervals: dict[tuple[str, bool], pg.ErrorBarItem] = {}  # by kind, and whether on the front
+        self._budget_line = pg.InfiniteLine(movable=True)
+        self._budget_line.addMarker("o", size=8)  # widens what can be grasped; the grip is painted over it
+        self._budget_line.sigDragged.connect(lambda line: self.move_budget(line.value()))
+        self._budget_line.hide()
+        for height, item in enumerate((self._stairs, self._lineage, self._rings, self._points, self._budget_line)):
+            item.setZValue(10 * height)
+            self.addItem(item, ignoreBounds=True)
+        self.box.setLimits(minXRange=0.05, maxXRange=60)
+        self.box.sigRangeChangedManually.connect(self._moved)
+        self.scene().sigMouseClicked.connect(self._clicked)
 
     # -- data
 
@@ -186,7 +212,7 @@ class TradeoffPlot(Chart):
         if not self._own_view:
             self._fit()
         self._find_best()
-        self._repaint()
+        self.arrange()
 
     def front(self) -> list[Dot]:
         """The front's points from the cheapest to the best."""
@@ -195,13 +221,11 @@ class TradeoffPlot(Chart):
 
     def _fit(self) -> None:
         if not self.dots:
-            self.x_range, self.y_range = (3.0, 8.0), (-1.5, -1.0) if measure(self.y_kind).less else (0.0, 100.0)
-            if self.ghosts:
-                self.x_range = g.padded(min(s.x for s in self.ghosts), max(s.x for s in self.ghosts), least=3.0)
+            self.set_ranges((3.0, 8.0), (-1.5, -1.0) if measure(self.y_kind).less else (0.0, 100.0))
             return
         xs = [d.x for d in self.dots] + [s.x for s in self.ghosts]
         low, high = g.padded(min(xs), max(xs), 0.1, least=1.5)
-        self.x_range = (low - 0.06 * (high - low), high)  # room for labels up-left of the first point
+        across = (low - 0.06 * (high - low), high)  # room for labels up-left of the first point
         ys = [d.y for d in self.dots]
         spec = measure(self.y_kind)
         least = 0.06 if spec.log else {"%": 4.0}.get(spec.unit, 0.02)
@@ -211,12 +235,12 @@ class TradeoffPlot(Chart):
         ends = [(d.low, d.high) for d in self.dots if d.front and d.low is not None and d.high is not None]
         bottom_end = max(min([bottom, *(low for low, _ in ends)]), bottom - reach)
         top_end = min(max([top, *(high for _, high in ends)]), top + reach)
-        self.y_range = g.padded(bottom_end, top_end, 0.13 if top_end - bottom_end < 1.4 * (top - bottom) else 0.06, least=least)
+        share = 0.13 if top_end - bottom_end < 1.4 * (top - bottom) else 0.06
+        self.set_ranges(across, g.padded(bottom_end, top_end, share, least=least))
 
     def reset_view(self) -> None:
         self._own_view = False
         self._fit()
-        self._repaint()
 
     # -- ghosts
 
@@ -239,7 +263,7 @@ class TradeoffPlot(Chart):
             self.ghosts = ghosts
             if not self._own_view:
                 self._fit()
-            self._repaint()
+            self.arrange()
         if bool(ghosts) != self._pulse.isActive():
             (self._pulse.start if ghosts else self._pulse.stop)()
 
@@ -259,10 +283,9 @@ class TradeoffPlot(Chart):
 
     def _beat(self) -> None:
         if self.isVisible():
-            area = self.area()
             for ghost in self.ghosts:
-                at = self.ghost_position(ghost, area)
-                self.update(QRectF(at.x() - 18, at.y() - 18, 36, 36).toRect())
+                at = self.ghost_position(ghost)
+                self.viewport().update(QRectF(at.x() - 18, at.y() - 18, 36, 36).toRect())
 
     # -- budget
 
@@ -275,13 +298,13 @@ class TradeoffPlot(Chart):
             low, high = self.x_range if axis == "x" else self.y_range
             self.budget_at = (low + high) / 2
         self._find_best()
-        self._repaint()
+        self.arrange()
 
     def move_budget(self, at: float) -> None:
         low, high = self.x_range if self.budget_axis == "x" else self.y_range
         self.budget_at = min(max(at, low), high)
         self._find_best()
-        self.update()
+        self._arrange_budget()
 
     def _find_best(self) -> None:
         fair = [d for d in self.dots if d.comparable]
@@ -316,30 +339,19 @@ class TradeoffPlot(Chart):
 
     # -- drawing
 
-    def restyled(self) -> None:
-        self._repaint()
-
-    def _repaint(self, _variant: str = "") -> None:
-        self._static = None
-        self.update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._static = None
-
     def sizeHint(self) -> QSize:
         return QSize(640, 460)
 
-    def position(self, dot: Dot, area: QRectF) -> QPointF:
+    def position(self, dot: Dot) -> QPointF:
         """Where a point is drawn: one that falls under the plot is pinned to its lower edge."""
-        at = self.to_screen(dot.x, dot.y, area)
+        at = self.to_screen(dot.x, dot.y)
         if self.pinned(dot):
-            at.setY(area.bottom() - 11)
+            at.setY(self.area().bottom() - 11)
         return at
 
-    def ghost_position(self, ghost: Ghost, area: QRectF) -> QPointF:
+    def ghost_position(self, ghost: Ghost) -> QPointF:
         """Fanned out below the parent, so that several of one parent are told apart."""
-        at = self.to_screen(ghost.x, ghost.y, area)
+        at = self.to_screen(ghost.x, ghost.y)
         siblings = [s.job for s in self.ghosts if (s.from_x, s.y) == (ghost.from_x, ghost.y)]
         nth = siblings.index(ghost.job) if ghost.job in siblings else 0
         return at + (QPointF(0, 22 * nth) if ghost.estimated else QPointF(-26, 22 + 24 * nth))
@@ -347,137 +359,113 @@ class TradeoffPlot(Chart):
     def pinned(self, dot: Dot) -> bool:
         return dot.y < self.y_range[0]
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        area = self.area()
-        ratio = self.devicePixelRatioF()
-        if self._static is None or self._static.devicePixelRatio() != ratio:
-            self._static = QPixmap(QSize(round(self.width() * ratio), round(self.height() * ratio)))
-            self._static.setDevicePixelRatio(ratio)
-            self._static.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(self._static)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_static(painter, area)
-            painter.end()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.drawPixmap(0, 0, self._static)
-        self._paint_budget(painter, area)
-        for ghost in self.ghosts:
-            self._paint_ghost(painter, ghost, area)
-        if self.hasFocus() and not self.library.selection:
-            painter.setPen(QPen(theme().color("accent"), 1, Qt.PenStyle.DotLine))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(area)
-        self._paint_card(painter, area)
-        painter.end()
-
-    def _paint_static(self, painter: QPainter, area: QRectF) -> None:
-        t = theme()
-        self.paint_frame(painter, area)
-        front = self.front()
-        far_x = self.x_range[1] if self.less_x else self.x_range[0]
-        stairs = g.staircase([(d.x, d.y) for d in front], far_x, self.y_range[0])
-        path = [self.to_screen(x, y, area) for x, y in stairs]
-        painter.setClipRect(area.adjusted(0, 0, 1, 1))
-        if path:
-            fill = t.color("accent")
-            fill.setAlphaF(0.05 if not t.dark else 0.07)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(fill)
-            painter.drawPolygon(QPolygonF([*path, QPointF(path[-1].x(), area.bottom()), QPointF(path[0].x(), area.bottom())]))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(t.color("accent"), 1.6))
-            painter.drawPolyline(QPolygonF(path[1:]))
-        self._paint_lineage(painter, area)
-        for dot in self.dots:
-            self._paint_interval(painter, dot, area)
-        order = sorted(self.dots, key=lambda d: (d.variant.id == self.library.selection, d.front))
-        for dot in order:
-            if self._across(dot):
-                self._paint_dot(painter, dot, area)
-        painter.setClipping(False)
-        self._paint_labels(painter, area, front, path)
-
     def _across(self, dot: Dot) -> bool:
         return self.x_range[0] <= dot.x <= self.x_range[1] and dot.y <= self.y_range[1]
 
-    def _paint_lineage(self, painter: QPainter, area: QRectF) -> None:
-        if not self.library.selection:
+    def arrange(self, _variant: str = "") -> None:
+        super().arrange()
+        if not self._built:
             return
-        by_id = {d.variant.id: d for d in self.dots}
-        chain = [by_id[v.id] for v in self.library.lineage(self.library.selection) if v.id in by_id]
-        if len(chain) > 1:
-            painter.setPen(QPen(theme().color("text2"), 1, Qt.PenStyle.DashLine))
-            painter.drawPolyline(QPolygonF([self.position(d, area) for d in chain]))
+        self.box.setMouseEnabled(bool(self.dots), bool(self.dots))
+        stairs = self._arrange_front()
+        self._arrange_intervals()
+        self._arrange_points()
+        self._arrange_budget()
+        self._place_labels(stairs)
 
-    def _paint_interval(self, painter: QPainter, dot: Dot, area: QRectF) -> None:
-        if dot.low is None or dot.high is None or self.pinned(dot):
-            return
-        top, bottom = self.to_screen(dot.x, dot.high, area), self.to_screen(dot.x, dot.low, area)
-        if bottom.y() - top.y() < 3:  # smaller than the point: the card says it
-            return
-        color = theme().kind_color(dot.variant.kind)
-        color.setAlphaF(0.75 if dot.front else 0.5)
-        painter.setPen(QPen(color, 1.2))
-        painter.drawLine(top, bottom)
-        for end in (top, bottom):
-            painter.drawLine(QPointF(end.x() - 3.5, end.y()), QPointF(end.x() + 3.5, end.y()))
-
-    def _paint_dot(self, painter: QPainter, dot: Dot, area: QRectF) -> None:
+    def _arrange_front(self) -> list[g.Point]:
+        """The staircase, filled down to the lower edge; and the lineage of the selection."""
         t = theme()
-        at = self.position(dot, area)
-        color = t.kind_color(dot.variant.kind)
-        if dot.variant.id == self.library.selection:
-            painter.setPen(QPen(t.color("accent"), 1.8))
-            painter.setBrush(t.color("accent_soft"))
-            painter.drawEllipse(at, 11.5, 11.5)
-        if self.pinned(dot):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(color)
-            painter.drawPolygon(QPolygonF([at + QPointF(-4.5, -3), at + QPointF(4.5, -3), at + QPointF(0, 4)]))
-            return
-        size = (14 if dot.variant.kind != "original" else 15) if dot.front else 11
-        shape = kind_path(dot.variant.kind, at, size)
-        if not dot.comparable:
-            painter.setPen(QPen(color, 1.4, Qt.PenStyle.DotLine))
-            painter.setBrush(t.color("surface"))
-        elif dot.front:
-            painter.setPen(QPen(t.color("surface"), 1.2))
-            painter.setBrush(color)
-        else:
-            painter.setPen(QPen(color, 1.2))
-            painter.setBrush(_mixed(color, t.color("surface"), 0.38))
-        painter.drawPath(shape)
+        far_x = self.x_range[1] if self.less_x else self.x_range[0]
+        stairs = g.staircase([(d.x, d.y) for d in self.front()], far_x, self.y_range[0])
+        fill = t.color("accent")
+        fill.setAlphaF(0.05 if not t.dark else 0.07)
+        line = stairs[1:]
+        self._stairs.setData([x for x, _ in line], [y for _, y in line], pen=self.pen("accent", 1.6), brush=fill, fillLevel=self.y_range[0])
+        by_id = {d.variant.id: d for d in self.dots}
+        lineage = self.library.lineage(self.library.selection) if self.library.selection else []
+        chain = [self._shown_at(by_id[v.id]) for v in lineage if v.id in by_id]
+        self._lineage.setData([x for x, _ in chain], [y for _, y in chain], pen=self.pen("text2", 1, Qt.PenStyle.DashLine))
+        return stairs
 
-    def _paint_labels(self, painter: QPainter, area: QRectF, front: list[Dot], stairs: list[QPointF]) -> None:
+    def _shown_at(self, dot: Dot) -> g.Point:
+        """A point's place in plot coordinates, that of a pinned one at the lower edge."""
+        return (dot.x, self.from_screen(self.position(dot))[1]) if self.pinned(dot) else (dot.x, dot.y)
+
+    def _arrange_intervals(self) -> None:
+        """Error bars, one item for each colour; those smaller than their point are left to the card."""
+        x_pixel, y_pixel = self.box.viewPixelSize()
+        groups: dict[tuple[str, bool], list[Dot]] = {key: [] for key in self._intervals}
+        for d in self.dots:
+            if d.low is not None and d.high is not None and not self.pinned(d) and d.high - d.low >= 3 * y_pixel:
+                groups.setdefault((d.variant.kind, d.front), []).append(d)
+        for (kind, front), dots in groups.items():
+            if (kind, front) not in self._intervals:
+                made = self._intervals[kind, front] = pg.ErrorBarItem()
+                made.setZValue(15)
+                self.addItem(made, ignoreBounds=True)
+            color = theme().kind_color(kind)
+            color.setAlphaF(0.75 if front else 0.5)
+            xs, ys, lows, highs = (np.array([getattr(d, name) for d in dots]) for name in ("x", "y", "low", "high"))
+            bars = self._intervals[kind, front]
+            bars.setData(x=xs, y=ys, top=highs - ys, bottom=ys - lows, beam=7 * x_pixel, pen=self.pen(color, 1.2))
+            bars.setVisible(bool(dots))
+
+    def _arrange_points(self) -> None:
         t = theme()
         selection = self.library.selection
+        spots = []
+        self._rings.setData(spots=[])
+        for dot in sorted(self.dots, key=lambda d: (d.variant.id == selection, d.front)):
+            if not self._across(dot):
+                continue
+            at = self._shown_at(dot)
+            if dot.variant.id == selection:
+                self._rings.addPoints(pos=[at], size=23, symbol="o", pen=self.pen("accent", 1.8), brush=t.color("accent_soft"))
+            color = t.kind_color(dot.variant.kind)
+            size = (14 if dot.variant.kind != "original" else 15) if dot.front else 11
+            spot = {"pos": at, "size": size, "symbol": kind_path(dot.variant.kind, QPointF(0, 0), 1), "data": dot.variant.id}
+            if self.pinned(dot):
+                spot |= {"size": 1, "symbol": _arrow(), "pen": pg.mkPen(None), "brush": color}
+            elif not dot.comparable:
+                spot |= {"pen": self.pen(color, 1.4, Qt.PenStyle.DotLine), "brush": t.color("surface")}
+            elif dot.front:
+                spot |= {"pen": self.pen("surface", 1.2), "brush": color}
+            else:
+                spot |= {"pen": self.pen(color, 1.2), "brush": _mixed(color, t.color("surface"), 0.38)}
+            spots.append(spot)
+        self._points.setData(spots=spots)
+
+    def _place_labels(self, stairs: list[g.Point]) -> None:
+        """Names for the front, the selection and what's pinned, where they cross nothing."""
+        area = self.area()
+        selection = self.library.selection
         seen = [d for d in self.dots if self._across(d)]
-        wanted = [d for d in front if d in seen]
+        wanted = [d for d in self.front() if d in seen]
         wanted += [d for d in seen if not d.front and (d.variant.id == selection or self.pinned(d))]
         # the best of the front keep their labels when there's no room for all
         wanted.sort(key=lambda d: (d.variant.id != selection, d.variant.kind != "original", -d.y))
         plain, bold = QFontMetricsF(ui_font(12)), QFontMetricsF(ui_font(12, SEMIBOLD))
-        words = []
+        words, sizes = [], []
         for d in wanted:
             name = d.variant.name if not self.pinned(d) else f"{d.variant.name}  {measure(self.y_kind).show(d.measured.value)}"
             metrics = bold if d.variant.id == selection else plain
             words.append(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, min(240, area.width() * 0.42)))
-        sizes = [
-            ((bold if d.variant.id == selection else plain).horizontalAdvance(w) + 2, 15.0) for d, w in zip(wanted, words, strict=True)
-        ]
-        positions = [self.position(d, area) for d in seen]
-        boxes = [(p.x() - 7, p.y() - 7, 14.0, 14.0) for p in positions]
-        if selection:
-            boxes += [(p.x() - 12, p.y() - 12, 24.0, 24.0) for p, d in zip(positions, seen, strict=True) if d.variant.id == selection]
-        boxes += [(p.x() - 12, p.y() - 12, 24.0, 24.0) for p in (self.ghost_position(s, area) for s in self.ghosts)]
-        lines = [((a.x(), a.y()), (b.x(), b.y())) for a, b in pairwise(stairs)]
+            sizes.append((metrics.horizontalAdvance(words[-1]) + 2, 15.0))
+        places = {d.variant.id: self.position(d) for d in seen}
+        around = lambda p, reach: (p.x() - reach, p.y() - reach, 2.0 * reach, 2.0 * reach)
+        boxes = [around(p, 7) for p in places.values()]
+        if selection in places:
+            boxes.append(around(places[selection], 12))
+        boxes += [around(self.ghost_position(s), 12) for s in self.ghosts]
+        corners = [self.to_screen(x, y) for x, y in stairs]
+        lines = [((a.x(), a.y()), (b.x(), b.y())) for a, b in pairwise(corners)]
         for d in seen:
             if d.low is not None and d.high is not None and not self.pinned(d):
-                top, bottom = self.to_screen(d.x, d.high, area), self.to_screen(d.x, d.low, area)
+                top, bottom = self.to_screen(d.x, d.high), self.to_screen(d.x, d.low)
                 boxes.append((top.x() - 4, top.y() - 1, 8.0, bottom.y() - top.y() + 2))
         placed = g.place_labels(
-            [(p.x(), p.y()) for p in (self.position(d, area) for d in wanted)],
+            [(p.x(), p.y()) for p in (places[d.variant.id] for d in wanted)],
             sizes,
             (area.left() + 3, area.top(), area.width() - 4, area.height() - 2),
             gap=9,
@@ -486,21 +474,40 @@ class TradeoffPlot(Chart):
             must=[i for i, d in enumerate(wanted) if d.variant.id == selection],
             mirrored=not self.less_x,
         )
-        self._label_boxes = [b for b in placed if b]
-        for d, name, box in zip(wanted, words, placed, strict=True):
-            if box is None:
-                continue
-            chosen = d.variant.id == selection
-            painter.setFont(ui_font(12, SEMIBOLD) if chosen else ui_font(12))
-            painter.setPen(t.color("text" if chosen else "text2"))
-            painter.drawText(QRectF(*box), int(Qt.AlignmentFlag.AlignCenter), name)
+        self._labels = [Label(w, b, d.variant.id == selection) for d, w, b in zip(wanted, words, placed, strict=True) if b]
 
-    def _paint_ghost(self, painter: QPainter, ghost: Ghost, area: QRectF) -> None:
-        at = self.ghost_position(ghost, area)
+    def drawForeground(self, painter: QPainter, rect: QRectF) -> None:
+        """What's painted by hand over the items: labels, ghosts, the budget's words, the focus, the card."""
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for name in self._labels:
+            painter.setFont(ui_font(12, SEMIBOLD) if name.chosen else ui_font(12))
+            painter.setPen(theme().color("text" if name.chosen else "text2"))
+            painter.drawText(QRectF(*name.box), int(Qt.AlignmentFlag.AlignCenter), name.words)
+        self._paint_budget(painter)
+        for ghost in self.ghosts:
+            self._paint_ghost(painter, ghost)
+        if self.hasFocus() and not self.library.selection:
+            painter.setPen(QPen(theme().color("accent"), 1, Qt.PenStyle.DotLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.area())
+        self._paint_card(painter)
+        painter.restore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def _paint_ghost(self, painter: QPainter, ghost: Ghost) -> None:
+        at = self.ghost_position(ghost)
         faint = theme().color("accent")
         faint.setAlphaF(0.5)
         painter.setPen(QPen(faint, 1, Qt.PenStyle.DotLine))
-        painter.drawLine(self.to_screen(ghost.from_x, ghost.y, area), at)
+        painter.drawLine(self.to_screen(ghost.from_x, ghost.y), at)
         phase = (time.monotonic() % 1.6) / 1.6
         color = theme().color("accent")
         color.setAlphaF(0.9 - 0.5 * abs(2 * phase - 1))
@@ -512,37 +519,53 @@ class TradeoffPlot(Chart):
         painter.setPen(QPen(halo, 1.4))
         painter.drawEllipse(at, 7 + 8 * phase, 7 + 8 * phase)
 
-    def _paint_budget(self, painter: QPainter, area: QRectF) -> None:
+    def _arrange_budget(self) -> None:
+        shown = bool(self.budget_axis) and self.budget_at is not None
+        self._budget_line.setVisible(shown)
+        if shown:
+            pen = self.pen("ok", 1.5, Qt.PenStyle.DashDotLine)
+            self._budget_line.setPen(pen)
+            self._budget_line.setHoverPen(pen)
+            self._budget_line.setAngle(90 if self.budget_axis == "x" else 0)
+            self._budget_line.setValue(self.budget_at)
+        self.viewport().update()
+
+    def _budget_tag(self) -> QRectF:
+        """Where the budget's words stand: over the plot, or at the right end of the line."""
+        area = self.area()
+        wide = min(QFontMetricsF(ui_font(12, SEMIBOLD)).horizontalAdvance(self.budget_words()) + 18, area.width())
+        if self.budget_axis == "x":
+            x = self.to_screen(self.budget_at, 0).x()
+            return QRectF(min(max(x - wide / 2, area.left()), area.right() - wide), area.top() - 26, wide, 22)
+        y = self.to_screen(0, self.budget_at).y()
+        return QRectF(area.right() - wide, min(max(y - 26, area.top()), area.bottom() - 22), wide, 22)
+
+    def _paint_budget(self, painter: QPainter) -> None:
+        """Of the budget, all that isn't the line: its grip, its words, a ring about the best within it."""
         if not self.budget_axis or self.budget_at is None:
             return
         t = theme()
-        painter.setPen(QPen(t.color("ok"), 1.5, Qt.PenStyle.DashDotLine))
-        words = self.budget_words()
-        metrics = QFontMetricsF(ui_font(12, SEMIBOLD))
-        wide = min(metrics.horizontalAdvance(words) + 18, area.width())
-        if self.budget_axis == "x":
-            x = self.to_screen(self.budget_at, 0, area).x()
-            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            left = min(max(x - wide / 2, area.left()), area.right() - wide)
-            tag = QRectF(left, area.top() - 26, wide, 22)
-            grip = QRectF(x - 4, area.center().y() - 12, 8, 24)
-        else:
-            y = self.to_screen(0, self.budget_at, area).y()
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            tag = QRectF(area.right() - wide, min(max(y - 26, area.top()), area.bottom() - 22), wide, 22)
-            grip = QRectF(area.center().x() - 12, y - 4, 24, 8)
+        area = self.area()
         best = next((d for d in self.dots if d.variant.id == self.budget_best), None)
         if best is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(t.color("ok"), 2))
-            painter.drawEllipse(self.position(best, area), 14, 14)
+            painter.drawEllipse(self.position(best), 14, 14)
+        if self.budget_axis == "x":
+            grip = QRectF(self.to_screen(self.budget_at, 0).x() - 4, area.center().y() - 12, 8, 24)
+        else:
+            grip = QRectF(area.center().x() - 12, self.to_screen(0, self.budget_at).y() - 4, 24, 8)
         painter.setPen(QPen(t.color("ok"), 1))
         painter.setBrush(t.color("surface"))
-        painter.drawRoundedRect(grip, 4, 4)
+        if area.contains(grip.center()):
+            painter.drawRoundedRect(grip, 4, 4)
+        tag = self._budget_tag()
         painter.drawRoundedRect(tag, 6, 6)
+        font = ui_font(12, SEMIBOLD)
+        painter.setFont(font)
         painter.setPen(t.color("ok"))
-        painter.setFont(ui_font(12, SEMIBOLD))
-        painter.drawText(tag, int(Qt.AlignmentFlag.AlignCenter), metrics.elidedText(words, Qt.TextElideMode.ElideRight, wide - 12))
+        words = QFontMetricsF(font).elidedText(self.budget_words(), Qt.TextElideMode.ElideRight, tag.width() - 12)
+        painter.drawText(tag, int(Qt.AlignmentFlag.AlignCenter), words)
 
     # -- the card
 
@@ -574,7 +597,8 @@ class TradeoffPlot(Chart):
         near = [d for d in self.dots if d is not dot and d.comparable and indistinguishable(d.measured, dot.measured)]
         return [d.variant.name for d in sorted(near, key=lambda d: abs(d.y - dot.y))]
 
-    def _paint_card(self, painter: QPainter, area: QRectF) -> None:
+    def _paint_card(self, painter: QPainter) -> None:
+        room = QRectF(self.rect())
         dot = next((d for d in self.dots if d.variant.id == self.hovered), None)
         if dot is not None:
             notes = []
@@ -585,82 +609,20 @@ class TradeoffPlot(Chart):
             if not dot.comparable:
                 notes.append(self.tr("Measured under other conditions"))
             kind = f"{text.kind_name(dot.variant.kind)} · {dot.variant.method}"
-            self._draw_card(painter, area, self.position(dot, area), dot.variant.name, kind, self.card_rows(dot), notes)
+            draw_card(painter, room, self.area(), self.position(dot), dot.variant.name, kind, self.card_rows(dot), notes)
             return
         ghost = next((s for s in self.ghosts if s.job == self.hovered), None)
         if ghost is not None:
             size = text.fmt_bytes(2.0**ghost.x * 1e6) if ghost.estimated else text.unknown()
             rows = [(self.tr("Size, estimated"), size, ""), (measure(self.y_kind).title, text.unknown(), "")]
-            self._draw_card(painter, area, self.ghost_position(ghost, area), ghost.title, self.tr("Being made"), rows, [])
-
-    def _draw_card(
-        self,
-        painter: QPainter,
-        area: QRectF,
-        at: QPointF,
-        title: str,
-        kind: str,
-        rows: list[tuple[str, str, str]],
-        notes: list[str],
-    ) -> None:
-        t = theme()
-        big, small, figures, fine = ui_font(13, SEMIBOLD), ui_font(12), numbers(13, 500), numbers(12)
-        mb, ms, mf, mn = (QFontMetricsF(f) for f in (big, small, figures, fine))
-        first = max(ms.horizontalAdvance(r[0]) for r in rows)
-        second = max(mf.horizontalAdvance(r[1]) for r in rows)
-        third = max(mn.horizontalAdvance(r[2]) for r in rows)
-        most = min(self.width() - 16.0, 340.0)
-        wide = min(most, max(first + second + third + 34, mb.horizontalAdvance(title), ms.horizontalAdvance(kind), 150) + 26)
-        bounds = [ms.boundingRect(QRectF(0, 0, wide - 24, 200), int(Qt.TextFlag.TextWordWrap), n) for n in notes]
-        high = 50 + 19 * len(rows) + sum(b.height() + 5 for b in bounds) + 8
-        left, most_left = at.x() + 18, self.width() - wide - 6.0
-        if left > most_left + 0.4 * wide and at.x() - 18 - wide >= area.left():
-            left = at.x() - 18 - wide
-        left = min(max(left, 6.0), most_left)
-        top = min(max(at.y() + 16, 6.0), self.height() - high - 6.0)
-        if QRectF(left, top, wide, high).contains(at):
-            top = max(6.0, at.y() - high - 18)
-        card = QRectF(left, top, wide, high)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for grow, alpha in ((6, 10), (4, 14), (2, 18)):
-            painter.setBrush(QColor(0, 0, 0, alpha * (2 if t.dark else 1)))
-            painter.drawRoundedRect(card.adjusted(-grow / 2, -grow / 2 + 2, grow / 2, grow / 2 + 2), 8 + grow / 2, 8 + grow / 2)
-        painter.setPen(QPen(t.color("border_strong"), 1))
-        painter.setBrush(t.color("surface"))
-        painter.drawRoundedRect(card, 8, 8)
-        painter.setPen(t.color("text"))
-        painter.setFont(big)
-        painter.drawText(QPointF(left + 12, top + 21), mb.elidedText(title, Qt.TextElideMode.ElideRight, wide - 24))
-        painter.setFont(small)
-        painter.setPen(t.color("text2"))
-        painter.drawText(QPointF(left + 12, top + 39), ms.elidedText(kind, Qt.TextElideMode.ElideRight, wide - 24))
-        y = top + 60
-        for what, figure, change in rows:
-            painter.setFont(small)
-            painter.setPen(t.color("text2"))
-            painter.drawText(QPointF(left + 12, y), what)
-            painter.setFont(figures)
-            painter.setPen(t.color("text"))
-            end = left + wide - 12 - (third + 12 if third else 0)
-            painter.drawText(QPointF(end - mf.horizontalAdvance(figure), y), figure)
-            painter.setFont(fine)
-            painter.setPen(t.color("muted"))
-            painter.drawText(QPointF(left + wide - 12 - mn.horizontalAdvance(change), y), change)
-            y += 19
-        painter.setFont(small)
-        painter.setPen(t.color("text2"))
-        y += -10
-        for note, size in zip(notes, bounds, strict=True):
-            painter.drawText(QRectF(left + 12, y, wide - 24, size.height() + 2), int(Qt.TextFlag.TextWordWrap), note)
-            y += size.height() + 5
+            draw_card(painter, room, self.area(), self.ghost_position(ghost), ghost.title, self.tr("Being made"), rows, [])
 
     # -- the pointer and the keys
 
     def at(self, where: QPointF) -> str:
         """The variant's id or ghost's job under a position, or ''."""
-        area = self.area()
         seen = [d for d in self.dots if self._across(d)]
-        points = [self.position(d, area) for d in seen] + [self.ghost_position(s, area) for s in self.ghosts]
+        points = [self.position(d) for d in seen] + [self.ghost_position(s) for s in self.ghosts]
         found = g.nearest([(p.x(), p.y()) for p in points], (where.x(), where.y()), 14)
         if found is None:
             return ""
@@ -669,60 +631,58 @@ class TradeoffPlot(Chart):
     def _on_budget(self, where: QPointF) -> bool:
         if not self.budget_axis or self.budget_at is None:
             return False
-        area = self.area()
-        if self.budget_axis == "x":
-            return abs(self.to_screen(self.budget_at, 0, area).x() - where.x()) < 7 and area.top() - 26 <= where.y() <= area.bottom()
-        return abs(self.to_screen(0, self.budget_at, area).y() - where.y()) < 7 and area.left() <= where.x() <= area.right()
+        line = self.to_screen(self.budget_at, self.budget_at)
+        near = abs(line.x() - where.x()) if self.budget_axis == "x" else abs(line.y() - where.y())
+        return (near < 7 and self.area().contains(where)) or self._budget_tag().contains(where)
+
+    def _moved(self, *_: Any) -> None:
+        self._own_view = True
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         where = event.position()
-        area = self.area()
-        if self._dragging == "budget":
-            x, y = self.from_screen(where, area)
+        if self._tag_held:
+            x, y = self.from_screen(where)
             self.move_budget(x if self.budget_axis == "x" else y)
             return
-        if self._press is not None and (self._dragging == "view" or (where - self._press).manhattanLength() > 6):
-            self._dragging = "view"
-            self._own_view = True
-            (x0, y0), (x1, y1) = self.from_screen(self._press, area), self.from_screen(where, area)
-            self.x_range = (self.x_range[0] - (x1 - x0), self.x_range[1] - (x1 - x0))
-            self.y_range = (self.y_range[0] - (y1 - y0), self.y_range[1] - (y1 - y0))
-            self._press = where
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            self._repaint()
-            return
+        super().mouseMoveEvent(event)
+        if event.buttons():
+            return  # the view box moves the plot, or the line itself
         under = self.at(where)
         on_budget = not under and self._on_budget(where)
         across = Qt.CursorShape.SplitHCursor if self.budget_axis == "x" else Qt.CursorShape.SplitVCursor
-        self.setCursor(Qt.CursorShape.PointingHandCursor if under else across if on_budget else Qt.CursorShape.ArrowCursor)
+        shape = Qt.CursorShape.PointingHandCursor if under else across if on_budget else Qt.CursorShape.ArrowCursor
+        self.viewport().setCursor(shape)
+        self._hover(under)
+
+    def _hover(self, under: str) -> None:
         if under != self.hovered:
             self.hovered = under
-            self.update()
+            self.viewport().update()
 
     def leaveEvent(self, event: Any) -> None:
-        if self.hovered:
-            self.hovered = ""
-            self.update()
+        super().leaveEvent(event)
+        self._hover("")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton:
-            return
-        where = event.position()
-        under = self.at(where)
-        if not under and self._on_budget(where):
-            self._dragging = "budget"
-            return
-        if under and self.library.get(under):
-            self.library.select(under)
-            return
-        if self.area().contains(where):
-            self._press = where
+        if event.button() == Qt.MouseButton.LeftButton:
+            under = self.at(event.position())
+            if under and self.library.get(under):
+                self.library.select(under)
+                return
+            if not under and self.budget_axis and self.budget_at is not None and self._budget_tag().contains(event.position()):
+                self._tag_held = True
+                return
+        super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._press is not None and not self._dragging:
-            self.library.select("")  # a click on nothing
-        self._press, self._dragging = None, ""
-        self.unsetCursor()
+        self._tag_held = False
+        super().mouseReleaseEvent(event)
+
+    def _clicked(self, event: Any) -> None:
+        """A click, which is a press that wasn't drawn out into a drag, on nothing: nothing is selected."""
+        where = event.scenePos()
+        if event.button() == Qt.MouseButton.LeftButton and self.area().contains(where) and not self._on_budget(where):
+            self.library.select("")
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         under = self.at(event.position())
@@ -736,21 +696,6 @@ class TradeoffPlot(Chart):
         if under and self.library.get(under):
             self.library.select(under)
             self.menu_wanted.emit(under, event.globalPos())
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        area = self.area()
-        if not self.dots or not area.contains(event.position()):
-            event.ignore()
-            return
-        factor = 0.85 ** (event.angleDelta().y() / 120)
-        x, y = self.from_screen(event.position(), area)
-        width = (self.x_range[1] - self.x_range[0]) * factor
-        if not 0.05 < width < 60:
-            return
-        self._own_view = True
-        self.x_range = (x - (x - self.x_range[0]) * factor, x + (self.x_range[1] - x) * factor)
-        self.y_range = (y - (y - self.y_range[0]) * factor, y + (self.y_range[1] - y) * factor)
-        self._repaint()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and right walk through the points, Return decodes, Home shows everything; with a budget, comma and period move it."""
@@ -771,7 +716,7 @@ class TradeoffPlot(Chart):
             low, high = self.x_range if self.budget_axis == "x" else self.y_range
             self.move_budget(self.budget_at + (high - low) / 60 * (1 if key == Qt.Key.Key_Period else -1))
         else:
-            super().keyPressEvent(event)
+            event.ignore()
 
     def describe(self) -> str:
         """The plot in words, for tests and screen readers."""
@@ -782,3 +727,11 @@ def _mixed(a: QColor, b: QColor, share: float) -> QColor:
     """share of a, the rest of b, opaque."""
     mix = lambda x, y: round(x * share + y * (1 - share))
     return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()))
+
+
+def _arrow() -> QPainterPath:
+    """Points down: there's more below."""
+    path = QPainterPath()
+    path.addPolygon(QPolygonF([QPointF(-4.5, -3), QPointF(4.5, -3), QPointF(0, 4)]))
+    path.closeSubpath()
+    return path

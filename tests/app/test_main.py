@@ -39,11 +39,11 @@ def test_arguments():
         parse(["--dark", "--light"])
 
 
-HEAVY = ("torch", "transformers", "numpy", "onnxruntime", "huggingface_hub", "safetensors", "tokenizers")
+HEAVY = ("torch", "transformers", "numpy", "pyqtgraph", "onnxruntime", "huggingface_hub", "safetensors", "tokenizers")
 
 
 def test_the_window_imports_no_torch(tmp_path):
-    """The window shows, with a model in it, before anything heavy is imported; the plot needs no numpy either."""
+    """The window is painted, with a model in it, before anything heavy is imported; then the plot comes, with numpy."""
     code = f"""
 import sys
 from pathlib import Path
@@ -58,13 +58,15 @@ folder = Path({str(tmp_path / "ws")!r})
 invent_workspace(folder)
 window = MainWindow(folder, board=StillBoard(), settings=Settings(folder.parent / "s.ini"))
 window.show()
-app.processEvents()
+window.grab()
 print(sorted(set(sys.modules) & set({HEAVY!r})))
+app.processEvents()
+assert window.tradeoff._plot is not None
 window.show_page("decode")
 for family in ("open", "quantization", "export"):
     window.open_wizard(family, "tiny").reject()
 app.processEvents()
-print(sorted(set(sys.modules) & set({HEAVY!r}) - {{"numpy"}}))
+print(sorted(set(sys.modules) & set({HEAVY!r}) - {{"numpy", "pyqtgraph"}}))
 window.close()
 """
     env = environment(tmp_path, QT_QPA_PLATFORM="offscreen")

@@ -33,7 +33,7 @@ def dot(view, variant):
 
 
 def at(view, variant):
-    return view.plot.position(dot(view, variant), view.plot.area()).toPoint()
+    return view.plot.position(dot(view, variant)).toPoint()
 
 
 def test_the_front(view):
@@ -52,7 +52,7 @@ def test_better_is_up_for_a_measure_where_less_is_better(view):
 def test_outliers_are_pinned_to_the_lower_edge(view):
     far = dot(view, "int2")
     assert view.plot.pinned(far)
-    assert view.plot.position(far, view.plot.area()).y() < view.plot.area().bottom()
+    assert view.plot.position(far).y() < view.plot.area().bottom()
     assert not any(view.plot.pinned(d) for d in view.plot.front())
 
 
@@ -60,22 +60,22 @@ def test_labels_touch_neither_each_other_nor_a_point(view):
     from app.plots.geometry import overlap
 
     view.plot.grab()
-    boxes = view.plot._label_boxes
+    boxes = [name.box for name in view.plot._labels]
     assert len(boxes) >= 6
-    points = [view.plot.position(d, view.plot.area()) for d in view.plot.dots]
+    points = [view.plot.position(d) for d in view.plot.dots]
     for i, box in enumerate(boxes):
         assert not any(overlap(box, other) for other in boxes[i + 1 :])
         assert not any(overlap(box, (p.x() - 5, p.y() - 5, 10, 10)) for p in points)
 
 
 def test_hover_click_and_double_click(view, qtbot):
-    qtbot.mouseMove(view.plot, at(view, "int4") - QPoint(40, 40))
-    qtbot.mouseMove(view.plot, at(view, "int4"))
+    qtbot.mouseMove(view.plot.viewport(), at(view, "int4") - QPoint(40, 40))
+    qtbot.mouseMove(view.plot.viewport(), at(view, "int4"))
     assert view.plot.hovered == "int4"
-    qtbot.mouseClick(view.plot, Qt.MouseButton.LeftButton, pos=at(view, "int4"))
+    qtbot.mouseClick(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=at(view, "int4"))
     assert view.library.selection == "int4"
     with qtbot.waitSignal(view.decode_wanted) as asked:
-        qtbot.mouseDClick(view.plot, Qt.MouseButton.LeftButton, pos=at(view, "kdint8"))
+        qtbot.mouseDClick(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=at(view, "kdint8"))
     assert asked.args == ["kdint8"]
     view.plot.grab()
 
@@ -127,12 +127,12 @@ def test_budget_marks_the_best_within_it(view, qtbot):
     assert "32.0 MB" in view.plot.budget_words()
     assert "int4 g32" in view.plot.budget_words()
     area = view.plot.area()
-    grip = view.plot.to_screen(5.0, 0, area)
+    grip = view.plot.to_screen(5.0, 0)
     start = QPoint(round(grip.x()), round(area.bottom() - 12))
-    qtbot.mousePress(view.plot, Qt.MouseButton.LeftButton, pos=start)
-    target = view.plot.to_screen(4.4, 0, area)
-    qtbot.mouseMove(view.plot, QPoint(round(target.x()), start.y()))
-    qtbot.mouseRelease(view.plot, Qt.MouseButton.LeftButton, pos=QPoint(round(target.x()), start.y()))
+    qtbot.mousePress(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=start)
+    target = view.plot.to_screen(4.4, 0)
+    qtbot.mouseMove(view.plot.viewport(), QPoint(round(target.x()), start.y()))
+    qtbot.mouseRelease(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(target.x()), start.y()))
     assert view.plot.budget_at == pytest.approx(4.4, abs=0.05)
     assert view.plot.budget_best == "kdint4"
     view.budget.setCurrentIndex(view.budget.findData("y"))
@@ -174,7 +174,7 @@ def test_ghosts_wait_for_running_jobs(view):
     answer(events.Finished("ask", {"bytes_on_disk": 32_000_000}))
     assert view.plot.ghosts[0].estimated
     assert view.plot.ghosts[0].x == pytest.approx(5.0)
-    where = view.plot.ghost_position(view.plot.ghosts[0], view.plot.area())
+    where = view.plot.ghost_position(view.plot.ghosts[0])
     assert view.plot.at(where) == state.job.id
     view.plot.hovered = state.job.id
     view.plot.grab()
@@ -189,9 +189,9 @@ def test_zoom_pan_and_back(view, qtbot):
     before = view.plot.x_range
     view.plot._own_view = False
     view.plot.setFocus()
-    qtbot.mousePress(view.plot, Qt.MouseButton.LeftButton, pos=QPoint(300, 300))
-    qtbot.mouseMove(view.plot, QPoint(330, 300))
-    qtbot.mouseRelease(view.plot, Qt.MouseButton.LeftButton, pos=QPoint(330, 300))
+    qtbot.mousePress(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 300))
+    qtbot.mouseMove(view.plot.viewport(), QPoint(330, 300))
+    qtbot.mouseRelease(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(330, 300))
     assert view.plot.x_range != before
     view.library.changed.emit()
     assert view.plot.x_range != before  # a view that a person made is kept
@@ -214,7 +214,7 @@ def test_keys_walk_through_the_points(view, qtbot):
 def test_a_click_on_nothing_unselects(view, qtbot):
     view.library.select("int4")
     empty = view.plot.area().bottomRight() - QPointF(30, 30)
-    qtbot.mouseClick(view.plot, Qt.MouseButton.LeftButton, pos=empty.toPoint())
+    qtbot.mouseClick(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=empty.toPoint())
     assert view.library.selection == ""
 
 
@@ -247,7 +247,7 @@ def test_many_variants_are_drawn_fast_enough(qtbot, tmp_path):
     invent_workspace(tmp_path / "ws", tree)
     view = next(made := shown(qtbot, tmp_path / "ws"))
     begun = time.process_time()
-    view.plot._repaint()
+    view.plot.arrange()
     view.plot.grab()
     assert time.process_time() - begun < 2.0
     made.close()
