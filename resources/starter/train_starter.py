@@ -1,6 +1,8 @@
 """Train the two starter models from the text beside this file.
 
-    python resources/starter/train_starter.py --out DIR [--epochs 6] [--small-epochs 6]
+    python resources/starter/train_starter.py --out DIR [--epochs 4] [--small-epochs 2]
+
+A model whose card is in DIR already is kept, so the second can be trained later than the first.
 
 What it covers: the tokenizer (byte-level BPE), the target (`shakespeare-7m`), the draft
 (`shakespeare-1m`, trained on the text and on the target's own distribution), their held-out
@@ -153,7 +155,7 @@ starter model. It writes Elizabethan-looking English; it knows nothing else, and
 {shape["num_attention_heads"]} query heads, {shape["num_key_value_heads"]} key-value heads, context {CONTEXT} |
 | tokenizer | byte-level BPE, 4,096 tokens, shared by both starter models; no BOS |
 | stored as | bfloat16 |
-| training | {how}; {curve[-1][0]:,} steps, {seconds / 60:.0f} minutes on two CPU cores, residual dropout, AdamW |
+| training | {how}; {curve[-1][0]:,} steps, {seconds / 60:.0f} minutes on the CPU, residual dropout, AdamW |
 | training text | `train.txt`: public-domain plays and poems of Shakespeare and Milton |
 | held-out text | `heldout.txt`: two whole plays, "As You Like It" and "Twelfth Night" |
 | held-out perplexity | {ppl:.2f} a token ({scored:,} tokens, windows of {CONTEXT}, not overlapping), {bits:.3f} bits a character |
@@ -177,8 +179,8 @@ def save(model, tokenizer, folder: Path) -> None:
 def main() -> None:
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--out", type=Path, required=True)
-    ap.add_argument("--epochs", type=float, default=6)
-    ap.add_argument("--small-epochs", type=float, default=6)
+    ap.add_argument("--epochs", type=float, default=4)
+    ap.add_argument("--small-epochs", type=float, default=2)
     ap.add_argument("--threads", type=int, default=2)
     ap.add_argument("--seed", type=int, default=0)
     args = ap.parse_args()
@@ -191,13 +193,16 @@ def main() -> None:
     heldout = torch.tensor(tokenizer(held_text)["input_ids"])
     print(f"{len(ids):,} training tokens, {len(heldout):,} held-out tokens", flush=True)
 
-    big = build("shakespeare-7m", len(tokenizer))
     keep = lambda name: lambda model: save(model, tokenizer, args.out / name)
-    curve, seconds = train(big, ids, heldout, epochs=args.epochs, batch=8, lr=2e-3, dropout=0.1, save=keep("shakespeare-7m"))
-    big = LlamaForCausalLM.from_pretrained(args.out / "shakespeare-7m", dtype=torch.float32)
-    ppl, scored = heldout_perplexity(big, heldout)
-    card(args.out / "shakespeare-7m", "shakespeare-7m", big, ppl, scored, len(held_text), curve, seconds, f"{args.epochs:g} epochs of the text")
-    print(f"shakespeare-7m: {ppl:.3f}", flush=True)
+    home = args.out / "shakespeare-7m"
+    if not (home / "README.md").exists():
+        big = build("shakespeare-7m", len(tokenizer))
+        curve, seconds = train(big, ids, heldout, epochs=args.epochs, batch=8, lr=2e-3, dropout=0.1, save=keep("shakespeare-7m"))
+        big = LlamaForCausalLM.from_pretrained(home, dtype=torch.float32)
+        ppl, scored = heldout_perplexity(big, heldout)
+        card(home, "shakespeare-7m", big, ppl, scored, len(held_text), curve, seconds, f"{args.epochs:g} epochs of the text")
+        print(f"shakespeare-7m: {ppl:.3f}", flush=True)
+    big = LlamaForCausalLM.from_pretrained(home, dtype=torch.float32)
 
     small = build("shakespeare-1m", len(tokenizer))
     curve, seconds = train(
