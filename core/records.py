@@ -271,7 +271,7 @@ class ExportSpec(Spec):
 
 
 class TryExportSpec(Spec):
-    """Greedy generation by onnxruntime from an exported folder: Metric/RoundTaken events as tokens come, result {text, ids, tokens_per_s}."""
+    """Greedy generation by onnxruntime from an exported folder: a RoundTaken for each token, result {text, ids, tokens_per_s}."""
 
     kind: Literal["try-export"] = "try-export"
     folder: str

@@ -498,7 +498,8 @@ def generate(
     said = f"{result['tokens_per_s']:.1f} tokens/s, {len(result['ids'])} tokens, ended by {result['stop']}"
     if spec.proposer != "none":
         share = f"{result['accepted'] / result['tested']:.0%}" if result["tested"] else "none"
-        said += f"; kept {result['accepted']} of {result['tested']} tested ({share}), {result['drafted']} drafted, {result['tokens_per_target_call']:.2f} tokens a target call"
+        said += f"; kept {result['accepted']} of {result['tested']} tested ({share}), {result['drafted']} drafted"
+        said += f", {result['tokens_per_target_call']:.2f} tokens a target call"
     click.echo(said, err=True)
     if result.get("plain"):
         plain = result["plain"]
