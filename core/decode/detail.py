@@ -35,12 +35,14 @@ def describe(
     both = min(rows, drafts) if p is not None else 0
     width = min(TOP, q.shape[-1])
 
+    if not drafts:  # plain rounds are the shortest, so they do the least
+        chances, best = q.topk(width, -1)
+        return (), _candidates(best[0].tolist(), None, chances[0].tolist(), pieces)
+
     likely = q if not both else torch.cat([torch.maximum(p[:both], q[:both]), q[both:]])
     most, top = likely.topk(width, -1)  # both (rows, width)
-    parts = [q.gather(1, top), most[:, -1:], entropy(q)[:, None]]
-    if drafts:
-        parts.append(q[:, ids[:rows]] if rows <= drafts else q[:, [*ids, ids[-1]]])  # (rows, rows): the diagonal is wanted
-    own = torch.cat(parts, 1).tolist()
+    drawn = q[:, ids[:rows]] if rows <= drafts else q[:, [*ids, ids[-1]]]  # (rows, rows), of which the diagonal is wanted
+    own = torch.cat([q.gather(1, top), most[:, -1:], entropy(q)[:, None], drawn], 1).tolist()
     if both:
         picked = p[:, ids]  # (drafts, drafts)
         theirs = torch.cat([picked, entropy(p)[:, None]], 1).tolist()
@@ -107,7 +109,9 @@ def _margin(mine: list[float], width: int, q: Tensor) -> float:
 def _candidates(ids: list[int], draft: list[float] | None, target: list[float], pieces: Pieces, left: list[float] | None = None):
     alone = pieces.alone
     return tuple(
-        Candidate(token, alone(token), draft[k] if draft else None, target[k], left[k] if left else None)
-        for k, token in enumerate(ids)
-        if target[k] > 0 or (draft and draft[k] > 0)
+        [
+            Candidate(token, alone(token), draft[k] if draft else None, target[k], left[k] if left else None)
+            for k, token in enumerate(ids)
+            if target[k] > 0 or (draft and draft[k] > 0)
+        ]
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import sys
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -60,7 +61,9 @@ def main() -> None:
     arguments.add_argument("--repeats", type=int, default=5)
     arguments.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments.add_argument("--cpu-time", action="store_true")
+    arguments.add_argument("--prompt", choices=sorted(PROMPTS), help="only this one")
     given = arguments.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)
     torch.set_num_threads(given.threads)
     logging.set_verbosity_error()
     clock = process_time if given.cpu_time else perf_counter
@@ -110,6 +113,8 @@ def main() -> None:
     }
     fast = {1, 2, 4, given.gamma + 1, given.gamma + 5}
     for title, text in PROMPTS.items():
+        if given.prompt not in (None, title):
+            continue
         prompt = torch.tensor([tokenizer(text)["input_ids"]])
         speeds, ids, last = {name: [] for name in ways}, {}, {}
         for repeat in range(given.repeats + 1):  # the first warms up
