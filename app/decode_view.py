@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QSlider,
     QSplitter,
@@ -62,6 +63,7 @@ NONE = "\u2014"  # an unknown figure
 REFRESH_MS = 90  # figures and plots, at most so often
 FRAME_MS = 33
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+LOWEST_FLOW = 184  # px: room for the empty state's words and its button
 WRITE_BUDGET = 0.004  # seconds of writing between two looks at the window
 
 
@@ -116,6 +118,14 @@ class LegendButton(QToolButton):
         self.setAccessibleName(self.tr("Show only: {kind}").format(kind=kind_word(kind)))
         self.paint_swatch()
         theme().changed.connect(self.paint_swatch)
+
+    def worded_width(self) -> int:
+        return self.fontMetrics().horizontalAdvance(self.text()) + 40
+
+    def show_word(self, on: bool) -> None:
+        """Without room for all the words there are only swatches; their tooltips name them."""
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if on else Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.setToolButtonStyle(style)
 
     def paint_swatch(self) -> None:
         ratio = 3
@@ -297,12 +307,24 @@ class DecodeView(QWidget):
         self.split.setStretchFactor(0, 5)
         self.split.setStretchFactor(1, 3)
         self.split.setSizes([400, 240])
-        box = QVBoxLayout(self)
+        page = QWidget()
+        page.setMinimumWidth(1)  # the controls get tighter than they ask for, rather than stand out at the right
+        box = QVBoxLayout(page)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
         box.addWidget(self.controls)
         box.addLayout(cards)
         box.addWidget(self.split, 1)
+        self.scroll = QScrollArea()  # for windows too low for all of it
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroll.setWidget(page)
+        self.scroll.verticalScrollBar().valueChanged.connect(lambda _: self._place_card())
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.scroll)
         self.card = TokenCard(self)
         self.split.splitterMoved.connect(lambda *_: self._place_card())
 
@@ -336,7 +358,7 @@ class DecodeView(QWidget):
     def _make_flow(self) -> QFrame:
         panel = QFrame()
         panel.setProperty("panel", True)
-        title = QLabel(self.tr("Token flow"))
+        title = self._flow_title = QLabel(self.tr("Token flow"))
         title.setProperty("role", "section")
         head = QHBoxLayout()
         head.setSpacing(2)
@@ -402,7 +424,7 @@ class DecodeView(QWidget):
         box.addWidget(self._failure_row)
         box.addWidget(self.stack, 1)
         box.addWidget(self.replay_bar)
-        panel.setMinimumHeight(150)
+        panel.setMinimumHeight(LOWEST_FLOW)
         return panel
 
     # -- from elsewhere
@@ -779,6 +801,9 @@ class DecodeView(QWidget):
             self.card.hide()  # scrolled away; it comes back with its token
             return
         beside = QRect(viewport.mapTo(self, rect.topLeft()), rect.size())
+        if not self.rect().intersects(beside):
+            self.card.hide()  # the page is scrolled away from it
+            return
         self.card.show_facts(
             explain(run.lane, self.flow.cells[index]), beside, self.rect().adjusted(4, 4, -4, -4), self.flow.pinned_cell >= 0
         )
@@ -790,6 +815,10 @@ class DecodeView(QWidget):
         compact = self.width() < COMPACT
         self.empty.picture.setVisible(self.height() > 700)
         self.replay_bar.where.setMinimumWidth(120 if compact else 150)
+        taken = self._flow_title.sizeHint().width() + self.runs_button.sizeHint().width() + 60
+        worded = taken + sum(button.worded_width() for button in self.legend) <= self.width()
+        for button in self.legend:
+            button.show_word(worded)
         self._place_card()
 
     def hideEvent(self, event) -> None:

@@ -260,13 +260,14 @@ class Inspector(QFrame):
         resident = self.library.latest(v.id, "resident")
         peak = self.library.latest(v.id, "peak")
         known = v.ledger
+        most = peak.value if peak else known.peak_bytes
         sums = (
             (self.tr("Bits a weight"), text.fmt_number(known.effective_bits, 3) if known.effective_bits else text.unknown()),
             (self.tr("Non-zero"), text.fmt_percent(known.nonzero / known.parameters) if known.parameters else text.unknown()),
             (self.tr("Tied, stored once"), ", ".join(_last_part(t) for t in known.tied)),
             (self.tr("On disk"), text.fmt_bytes(known.bytes_on_disk)),
             (self.tr("Resident memory"), text.fmt_bytes(resident.value if resident else known.resident_bytes)),
-            (self.tr("Peak memory"), text.fmt_bytes(peak.value if peak else known.peak_bytes)),
+            (self.tr("Peak memory"), text.fmt_bytes(most) if most else ""),  # no row until it's measured
         )
         line = QFrame()
         line.setProperty("line", True)

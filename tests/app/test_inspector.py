@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton
 
 from app.inspector import Inspector, _MeasureRow
 from app.library_model import Library
+from core.records import Measurement
 from tests.app.invented import invent_variant, invent_workspace, measured, put
 
 
@@ -48,7 +49,17 @@ def test_the_ledger_adds_up_on_screen(inspector):
     assert sum(line.bytes for line in v.ledger.lines) == v.ledger.bytes_on_disk
     for part in ("Embedding", "int8", "Tokenizer", "lm_head", "100.0 %"):
         assert part in shown
-    assert "not measured" in shown  # peak memory
+    assert "Resident memory" in shown
+
+
+def test_peak_memory_has_a_row_only_where_it_was_measured(inspector):
+    inspector.library.select("kdint8")
+    assert "Peak memory" not in words(inspector)
+    v, workspace = inspector.library.variant("kdint8"), inspector.library.workspace
+    peak = Measurement(kind="peak", value=512e6, n=1, unit="bytes", conditions={"device": "cpu"})
+    workspace.add_measurements(v.id, [peak])
+    inspector.library.refresh()
+    assert "512 MB" in words(inspector)
 
 
 def test_measurements_unfold_their_conditions(inspector):
