@@ -176,7 +176,7 @@ class JobPanel(QWidget):
             row = self._rows.get(state.job.id)
             if row is None:
                 row = self._rows[state.job.id] = JobRow(state, self)
-                if not state.over and (not self._picked or self.current not in ids):
+                if not state.over and not fresh:
                     fresh = state.job.id
             if self._column.indexOf(row) != at:
                 self._column.removeWidget(row)
@@ -193,8 +193,11 @@ class JobPanel(QWidget):
         self.clear.setVisible(any(s.over for s in states))
         self._stack.setCurrentIndex(1 if states else 0)
         shown = self.board.state(self.current)
+        at_work = next((s.job.id for s in states if s.status == "running"), "")
         if fresh and (shown is None or shown.over or not self._picked):
-            self.show_job(next((s.job.id for s in states if s.status == "running"), fresh))
+            self.show_job(at_work or fresh)
+        elif at_work and not self._picked and shown is not None and shown.status not in ("running", "failed"):
+            self.show_job(at_work)  # what waits has no log yet, and what's done has had its turn
         elif self.current not in ids:
             self.show_job(ids[0] if ids else "")
 

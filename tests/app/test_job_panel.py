@@ -145,3 +145,22 @@ def test_an_empty_dock_says_so(qtbot):
     assert panel._stack.currentIndex() == 0
     assert panel.log.toPlainText() == ""
     assert panel.log.placeholderText()
+
+
+def test_of_two_new_jobs_the_one_at_work_is_shown_and_then_the_next(panel):
+    panel.board._states.clear()
+    panel.refresh()
+    first = panel.board.put(panel.made[0].job.spec, "first")
+    second = panel.board.put(panel.made[0].job.spec, "second")
+    panel.refresh()
+    assert panel.current == first.job.id
+    panel.show_job(second.job.id)  # as after a wizard
+    first.status = "running"
+    panel.refresh()
+    assert panel.current == first.job.id
+    first.status, second.status = "finished", "running"
+    panel.refresh()
+    assert panel.current == second.job.id
+    panel.show_job(first.job.id, picked=True)
+    panel.refresh()
+    assert panel.current == first.job.id
