@@ -3,7 +3,7 @@
 `export` loads the folder, traces it (trace), writes graph, weights, tokenizer and configs into a temporary folder beside the
 target, has the result checked by onnxruntime in a fresh process (parity), and only then renames it into place. Causal language
 models get a key-value cache; encoders and classifiers don't need one. Weights are float32; a quantized variant keeps its own
-grid, packed in MatMulNBits nodes, and is never quantized again.
+grid (up to 4 bits packed in MatMulNBits nodes, above as int8 widened on loading), and is never quantized again.
 
 Not covered: encoder-decoder models, state-space layers, vision and speech, half precision graphs, fused attention.
 """
@@ -187,7 +187,7 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
         name = trace.cache_name(model) if causal else None
         answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name)
     with stage("Tracing", "trace"):
-        dense = trace.pack_linears(model, quants)
+        packed = trace.pack_linears(model, quants)
         plan = _traced(loaded.info, trace.causal if causal else trace.encoder, model)
         program, chosen = _traced(loaded.info, trace.capture, model, plan)
         if not chosen:
@@ -196,7 +196,6 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
         graph = _traced(loaded.info, trace.convert, program, plan)
         if quants:
             trace.narrow_dense(graph)
-        packed = len(quants) - len(dense)
         _write(graph, made)
         del graph, program, model, loaded.model
     with stage("Writing tokenizer and configuration", "files"):
@@ -205,11 +204,11 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
         expected = {
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
-            "nodes": {"MatMulNBits": packed} if packed else {},
+            "quantized": packed,
         }
         figures = parity.check(made, answers, expected, run)
     source = sum(p.stat().st_size for p in folder.glob("*.safetensors"))
-    notes += _notes(loaded.info, quants, dense, figures, source)
+    notes += _notes(quants, packed, figures, source)
     for note in notes:
         run.log(note)
     import onnx
@@ -224,8 +223,8 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
         "architecture": loaded.info.architecture,
         "task": loaded.info.task,
         "profile": PROFILE,
-        "weights": _weights(quants, dense),
-        "quantized_layers": packed,
+        "weights": _weights(quants),
+        "quantized_layers": len(quants),
         "source_bytes": source,
         "inputs": plan.signature.inputs,
         "outputs": plan.signature.outputs,
@@ -310,28 +309,21 @@ def _write_beside(folder: Path, made: Path) -> None:
         write_atomically(tokenizer, json.dumps(settings, indent=2, ensure_ascii=False))
 
 
-def _weights(quants: dict[str, Any], dense: list[str]) -> str:
-    if not quants or len(dense) == len(quants):
+def _weights(quants: dict[str, Any]) -> str:
+    if not quants:
         return "float32"
-    bits = sorted({q.bits for name, q in quants.items() if name not in dense})
-    return f"{'/'.join(map(str, bits))}-bit integers in MatMulNBits, the rest dense"
+    return f"{'/'.join(str(b) for b in sorted({q.bits for q in quants.values()}))}-bit integers, the rest dense"
 
 
-def _notes(info: SourceInfo, quants: dict[str, Any], dense: list[str], figures: dict[str, Any], source: int) -> list[str]:
+def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, Any], source: int) -> list[str]:
     notes = []
     held = figures["data_bytes"] + figures["graph_bytes"]
     if quants:
-        packed = [q for name, q in quants.items() if name not in dense]
-        if packed:
-            notes.append(f"{len(packed)} quantized layers keep their own grid, packed in MatMulNBits; nothing was quantized again.")
-        if any(q.bits not in (4, 8) for q in packed):
-            notes.append(
-                "MatMulNBits holds 4 or 8 bits: layers of other widths take the next larger one in the file, with the same values."
-            )
-        if any(q.zero is not None and q.bits < 8 for q in packed):
-            notes.append("The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.")
-        if dense:
-            notes.append(f"{len(dense)} quantized layers are stored as float32: MatMulNBits can't hold their groups exactly.")
+        notes.append(f"{len(quants)} quantized layers keep their own grid; nothing was quantized again.")
+    if packed["int8"]:
+        notes.append(f"{packed['int8']} of them are stored as int8 and widened when the file is loaded: small on disk, float32 in memory.")
+    if any(q.zero is not None and q.bits < 8 for q in quants.values()):
+        notes.append("The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.")
     if source and held > 1.5 * source:
         notes.append(f"Weights are stored as float32: the export is {held / source:.1f} times as large as the model's own files.")
     return notes

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 
 from core.errors import UserError, explain
-from core.export.runtime import CausalSession, open_session, read_graph, referenced
+from core.export.runtime import CausalSession, open_session, read_graph, referenced, tensors_of
 from core.run import Run
 
 LIMIT = 1e-3  # largest absolute difference of a logit, or of a hidden state
@@ -86,8 +87,7 @@ def _greedy(model: Any, ids: np.ndarray, run: Run, *, count: int, cache_name: st
     prompt = ids[: min(PROMPT, max(1, count // 2))]
     steps = min(GREEDY, count - len(prompt))
     cache, fed, tokens, margins = DynamicCache(config=model.config), torch.from_numpy(prompt)[None], [], []
-    for _ in range(steps):
-        run.check_cancelled()
+    for _ in run.track(range(steps), "Asking the original"):
         with torch.no_grad():
             logits = model(input_ids=fed, use_cache=True, **{cache_name: cache}).logits[0, -1].float()
         best = logits.topk(2)
@@ -103,8 +103,9 @@ def _greedy(model: Any, ids: np.ndarray, run: Run, *, count: int, cache_name: st
 def check(folder: Path, answers: dict[str, np.ndarray], expected: dict[str, Any], run: Run) -> dict[str, Any]:
     """Checks `folder` in a fresh process; returns the figures (see `compare`).
 
-    expected: {inputs: {name: axes}, outputs: {name: axes}, nodes: {op type: count}}. Raises UserError (kind 'check') naming the
-    check that failed with its figures, and whatever `open_session` finds wrong; Cancelled where the job was cancelled meanwhile.
+    expected: {inputs: {name: axes}, outputs: {name: axes}, quantized: {nbits: layers, int8: layers}}. Raises UserError (kind
+    'check') naming the check that failed with its figures, and whatever `open_session` finds wrong; Cancelled where the job
+    was cancelled meanwhile.
     """
     with tempfile.TemporaryDirectory(prefix="spokeshave-check-", dir=folder.parent) as scratch:
         work = Path(scratch)
@@ -218,16 +219,16 @@ def structure(folder: Path, expected: dict[str, Any]) -> dict[str, Any]:
             hint="Nothing was written. Please report this model.",
             kind="check",
         )
-    for kind, count in expected["nodes"].items():
-        if nodes.get(kind, 0) != count:
-            raise UserError(
-                "{found} of {count} quantized layers were written as {node} nodes.",
-                hint="Nothing was written. Please report this model.",
-                kind="check",
-                found=nodes.get(kind, 0),
-                count=count,
-                node=kind,
-            )
+    int8 = sum(t.data_type == onnx.TensorProto.INT8 and len(t.dims) == 3 and t.dims[2] > 1 for t in tensors_of(model.graph))
+    there, count = nodes.get("MatMulNBits", 0) + int8, sum(expected["quantized"].values())
+    if there != count or int8 != expected["quantized"].get("int8", 0):
+        raise UserError(
+            "{found} of {count} quantized layers are in the exported graph as such.",
+            hint="Nothing was written. Please report this model.",
+            kind="check",
+            found=there,
+            count=count,
+        )
     used_bytes = sum(length for ranges in referenced(model).values() for _, length in ranges)
     data_bytes = sum((folder / name).stat().st_size for name in referenced(model) if (folder / name).is_file())
     spare = data_bytes - used_bytes

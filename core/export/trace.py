@@ -121,85 +121,106 @@ TRANSLATION: dict[Callable, Callable] = {
     torch.ops.spokeshave.attend.default: _onnx_attend,
 }
 
-# ---- packed weights as MatMulNBits wants them ---------------------------------------------------------------------------
+# ---- quantized layers ------------------------------------------------------------------------------------------------------
+#
+# Up to 4 bits: MatMulNBits, which computes from the packed codes and is fast with float32 activations. Above: onnxruntime's 8-bit
+# kernel is fast only where it rounds the activations too, which changes the result (measured on SmolLM2: a seventh of the float32
+# speed without, 6.6 % of the most likely tokens changed with). So codes are stored as int8 and widened by standard operators,
+# which a runtime folds when it loads: the file is small, and the speed (and the memory) that of float32.
 
 
 def nbits_block(quant: QuantWeight) -> int | None:
-    """The block length (a power of two, at least 16) in which this grid can be written exactly; None where there's none.
+    """The block length (a power of two, at least 16) in which MatMulNBits can hold this grid exactly; None where it can't.
 
     A group of 96 columns becomes three blocks of 32 with the same scale; a whole row becomes blocks of 128 or fewer.
     """
+    if quant.bits > 4:
+        return None
     if quant.group_size is None:
         return next(size for size in (128, 64, 32, 16) if size == 16 or quant.shape[1] % size == 0)
     return next((size for size in (256, 128, 64, 32, 16) if quant.group_size % size == 0), None)
 
 
-def pack_nbits(quant: QuantWeight, block: int) -> tuple[Tensor, Tensor, Tensor | None, int]:
-    """(codes, scales, zeros, bits) in MatMulNBits' layout; the same grid, so nothing is rounded.
+def pack_nbits(quant: QuantWeight, block: int) -> tuple[Tensor, Tensor, Tensor | None]:
+    """(codes, scales, zeros) in the 4-bit layout of MatMulNBits; the same grid, so nothing is rounded.
 
-    codes: uint8 (out, blocks, block * bits / 8), unsigned, lower nibble first; scales: float32 (out * blocks,);
-    zeros: uint8, packed along the blocks, None when symmetric (then the zero is 2^(bits-1)). Bits are 4 or 8: fewer
-    than 4 fit in 4, 5 and 6 fit in 8. The last block of a row is filled up with zeros.
+    codes: uint8 (out, blocks, block / 2), unsigned, lower nibble first; scales: float32 (out * blocks,); zeros: uint8, packed
+    along the blocks, None when symmetric (the zero is then 8). Grids of 2 and 3 bits fit as they are. The last block of a row
+    is filled up with weights of zero.
     """
-    bits = 4 if quant.bits <= 4 else 8
-    offset = 1 << (bits - 1)
     out, columns = quant.shape
     blocks = -(-columns // block)
     repeat = blocks if quant.group_size is None else quant.group_size // block
     scales = quant.scale.float().repeat_interleave(repeat, dim=1)  # (out, blocks)
-    zero = None if quant.zero is None else (quant.zero.to(torch.int16) + offset).repeat_interleave(repeat, dim=1)
-    fill = torch.full((out, blocks * block), offset, dtype=torch.int16)
-    fill[:, :columns] = quant.codes.to(torch.int16) + offset
+    zero = None if quant.zero is None else (quant.zero.to(torch.int16) + 8).repeat_interleave(repeat, dim=1)
+    fill = torch.full((out, blocks * block), 8, dtype=torch.int16)
+    fill[:, :columns] = quant.codes.to(torch.int16) + 8
     if zero is not None and blocks * block > columns:
         fill[:, columns:] = zero[:, -1:]
-    codes = _nibbles(fill, bits).reshape(out, blocks, -1)
-    zeros = None if zero is None else _nibbles(zero, bits).reshape(-1)
-    return codes, scales.reshape(-1).contiguous(), zeros, bits
+    zeros = None if zero is None else _nibbles(zero).reshape(-1)
+    return _nibbles(fill).reshape(out, blocks, -1), scales.reshape(-1).contiguous(), zeros
 
 
-def _nibbles(values: Tensor, bits: int) -> Tensor:
-    """(rows, n) unsigned values -> (rows, ceil(n * bits / 8)) uint8."""
-    if bits == 8:
-        return values.to(torch.uint8)
+def _nibbles(values: Tensor) -> Tensor:
+    """(rows, n) values of 0 to 15 -> (rows, ceil(n / 2)) uint8."""
     if values.shape[1] % 2:
         values = torch.cat([values, torch.zeros_like(values[:, :1])], dim=1)
     return (values[:, 0::2] | values[:, 1::2] << 4).to(torch.uint8)
 
 
-def unpack_nbits(codes: Tensor, scales: Tensor, zeros: Tensor | None, out: int, columns: int, bits: int, block: int) -> Tensor:
+def unpack_nbits(codes: Tensor, scales: Tensor, zeros: Tensor | None, columns: int) -> Tensor:
     """The float32 weight (out, columns) that `pack_nbits` wrote."""
-    blocks = codes.shape[1]
+    out, blocks = codes.shape[:2]
 
     def spread(packed: Tensor) -> Tensor:  # (out, bytes) -> (out, values)
-        if bits == 8:
-            return packed.to(torch.int16)
         return torch.stack([packed & 15, packed >> 4], dim=-1).reshape(out, -1).to(torch.int16)
 
-    values = spread(codes.reshape(out, -1)).reshape(out, blocks, block)
-    zero = 1 << (bits - 1) if zeros is None else spread(zeros.reshape(out, -1))[:, :blocks].unsqueeze(-1)
+    values = spread(codes.reshape(out, -1)).reshape(out, blocks, -1)
+    zero = 8 if zeros is None else spread(zeros.reshape(out, -1))[:, :blocks].unsqueeze(-1)
     weight = (values - zero).float() * scales.reshape(out, blocks, 1)
     return weight.reshape(out, -1)[:, :columns]
 
 
 class NBitsLinear(nn.Module):
-    """A quantized layer on its way into the graph: its own codes and scales, in MatMulNBits' layout."""
+    """A layer of at most 4 bits on its way into the graph, where it's one MatMulNBits node."""
 
     def __init__(self, quant: QuantWeight, block: int, bias: Tensor | None):
         super().__init__()
-        codes, scales, zeros, self.bits = pack_nbits(quant, block)
         self.out, self.columns = quant.shape
-        self.block, self.bias = block, None if bias is None else nn.Parameter(bias.detach().float(), requires_grad=False)
-        for name, tensor in (("codes", codes), ("scales", scales), ("zeros", zeros)):
+        self.block, self.bias = block, _bias(bias)
+        for name, tensor in zip(("codes", "scales", "zeros"), pack_nbits(quant, block), strict=True):
             self.register_buffer(name, tensor)
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., columns) -> (..., out), for the tracer: outside of an export the result is a tensor of the right shape and no more."""
         inputs = (x, self.codes, self.scales) if self.zeros is None else (x, self.codes, self.scales, self.zeros)
         # accuracy_level 1: activations stay float32, so that the product is exact on the grid
-        grid = {"K": self.columns, "N": self.out, "bits": self.bits, "block_size": self.block, "accuracy_level": 1}
+        grid = {"K": self.columns, "N": self.out, "bits": 4, "block_size": self.block, "accuracy_level": 1}
         shape = (*x.shape[:-1], self.out)
         y = torch.onnx.ops.symbolic("com.microsoft::MatMulNBits", inputs, grid, dtype=x.dtype, shape=shape, version=1)
         return y if self.bias is None else y + self.bias
+
+
+class Int8Linear(nn.Module):
+    """A layer whose codes go into the graph as int8, widened there by Cast, Sub and Mul. Takes any grid."""
+
+    def __init__(self, quant: QuantWeight, bias: Tensor | None):
+        super().__init__()
+        groups = quant.scale.shape[1]
+        self.bias = _bias(bias)
+        self.register_buffer("codes", quant.codes.unflatten(1, (groups, -1)).contiguous())  # (out, groups, group size)
+        self.register_buffer("scales", quant.scale.float().unsqueeze(-1).contiguous())  # (out, groups, 1)
+        self.register_buffer("zeros", None if quant.zero is None else quant.zero.unsqueeze(-1).contiguous())
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.codes.to(torch.float32)
+        if self.zeros is not None:
+            weight = weight - self.zeros.to(torch.float32)
+        return nn.functional.linear(x, (weight * self.scales).flatten(1), self.bias)
+
+
+def _bias(bias: Tensor | None) -> nn.Parameter | None:
+    return None if bias is None else nn.Parameter(bias.detach().float(), requires_grad=False)
 
 
 def unpack_linears(model: nn.Module) -> dict[str, QuantWeight]:
@@ -218,16 +239,14 @@ def unpack_linears(model: nn.Module) -> dict[str, QuantWeight]:
     return quants
 
 
-def pack_linears(model: nn.Module, quants: dict[str, QuantWeight]) -> list[str]:
-    """Puts NBitsLinear where the named layers are; returns the names left dense, since MatMulNBits can't hold their grid exactly."""
-    dense = []
+def pack_linears(model: nn.Module, quants: dict[str, QuantWeight]) -> dict[str, int]:
+    """Puts NBitsLinear, or else Int8Linear, where the named layers are; returns how many of each: {'nbits': n, 'int8': n}."""
+    made = {"nbits": 0, "int8": 0}
     for name, quant in quants.items():
-        block = nbits_block(quant)
-        if block is None:
-            dense.append(name)
-        else:
-            replace(model, name, NBitsLinear(quant, block, model.get_submodule(name).bias))
-    return dense
+        block, bias = nbits_block(quant), model.get_submodule(name).bias
+        replace(model, name, Int8Linear(quant, bias) if block is None else NBitsLinear(quant, block, bias))
+        made["int8" if block is None else "nbits"] += 1
+    return made
 
 
 # ---- attention and cache, as transformers calls them -------------------------------------------------------------------
@@ -427,10 +446,16 @@ def convert(program: torch.export.ExportedProgram, plan: Plan) -> onnx_ir.Model:
         )
     model = made.model
     # one pass, and shapes not inferred again: the tracer knew them, and inferring them took most of the time
-    optimizer.optimize_ir(model, num_iterations=1, onnx_shape_inference=False)
+    optimizer.optimize_ir(model, num_iterations=1, onnx_shape_inference=False, should_fold=_should_fold)
     _name_axes(model, plan.signature)
     _tidy(model)
     return model
+
+
+def _should_fold(node: onnx_ir.Node) -> bool | None:
+    """Codes stay codes in the file, however small the layer; None leaves the rest to the optimizer's own rules."""
+    codes = node.op_type == "Cast" and node.inputs[0] is not None and node.inputs[0].dtype == onnx_ir.DataType.INT8
+    return False if codes else None
 
 
 def _name_axes(model: onnx_ir.Model, signature: Signature) -> None:
