@@ -414,7 +414,7 @@ def _short(knob: Knob, value: Any) -> str:
     if knob.name == "bits":
         return f"{value}-bit"
     if knob.name == "group_size":
-        return f"g{value}"
+        return f"g{value}" if value != knob.default else ""  # at its default it may not even apply
     if knob.kind == "choice":
         return "" if value == knob.default and knob.name not in ("pattern", "bits", "group_size") else str(value)
     if knob.kind == "float":

@@ -72,6 +72,13 @@ def granularity(params: RtnParams) -> str:
     return params.granularity
 
 
+def label(params: RtnParams) -> str:
+    """'rtn 4-bit g64 clipped': what tells variants apart, so that two group sizes don't get one name."""
+    grouped = granularity(params) == "group" and params.group_size != RtnParams.model_fields["group_size"].default
+    parts = [f"g{params.group_size}"] * grouped + ["asymmetric"] * (not params.symmetric) + ["clipped"] * params.clip
+    return " ".join([f"rtn {params.bits}-bit", *parts])
+
+
 def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
     weights, rows, notes = estimates.linear_parameters(info), estimates.linear_rows(info), []
     out: dict[str, Any] = {
@@ -105,7 +112,7 @@ def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: st
     summary="Seconds, needs no data. 8 bits: half the size, hardly a loss. 4 bits: a quarter, and it shows.",
     paper="https://arxiv.org/abs/1712.05877",
     estimate=estimate_rtn,
-    label=lambda params: f"rtn {params.bits}-bit{'' if params.symmetric else ' asymmetric'}{' clipped' if params.clip else ''}",
+    label=label,
 )
 def rtn(model: Any, params: RtnParams, run: Run, given: Given) -> Outcome:
     """Replaces the linear layers of `model` by PackedLinear modules, one at a time."""

@@ -5,7 +5,7 @@ import torch
 
 from core import methods
 from core.errors import UserError
-from core.methods.quantization.rtn import fitting_group, round_to_nearest
+from core.methods.quantization.rtn import RtnParams, fitting_group, label, round_to_nearest
 from core.models import inspect, load, packed, save, size
 from core.models.blocks import linears, weight_of
 from core.models.packed import PackedLinear
@@ -84,6 +84,13 @@ def test_the_default_is_per_channel_at_8_bits_and_in_groups_below(pico_llama):
     assert not any("instead of" in n for n in eight.notes)
     assert four.notes[0].startswith("Group size 32 instead of 128: 128 doesn't divide the widths 32, 64")
     assert "14 linear layers in 4 bits" in four.notes[1]
+
+
+def test_its_name_tells_what_tells_variants_apart():
+    assert label(RtnParams(bits=8)) == label(RtnParams(bits=8, group_size=64)) == "rtn 8-bit"  # per row: no groups
+    assert label(RtnParams(bits=4)) == "rtn 4-bit"
+    assert label(RtnParams(bits=4, group_size=64, symmetric=False, clip=True)) == "rtn 4-bit g64 asymmetric clipped"
+    assert label(RtnParams(bits=8, granularity="group", group_size=32)) == "rtn 8-bit g32"
 
 
 def test_scales_are_computed_in_the_dtype_that_is_stored(tmp_path):
