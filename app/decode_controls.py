@@ -9,6 +9,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -225,7 +226,11 @@ class Controls(QFrame):
 
     def _lay_out(self) -> None:
         self._fields: list[tuple[QWidget, int, int]] = []  # widget, width, compact width
-        first = QHBoxLayout()
+        models, numbers = QHBoxLayout(), QHBoxLayout()
+        first = self._first = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        for row, stretch in ((models, 1), (numbers, 0)):
+            row.setSpacing(8)
+            first.addLayout(row, stretch)
         first.setSpacing(8)
 
         def field(words: str, widget: QWidget, stretch: int = 0, width: int = 0, compact: int = 0) -> None:
@@ -238,13 +243,13 @@ class Controls(QFrame):
             column.setSpacing(4)
             column.addWidget(label)
             column.addWidget(widget)
-            first.addLayout(column, stretch)
+            (models if stretch else numbers).addLayout(column, stretch)
             if width:
                 self._fields.append((widget, width, compact))
 
         field(self.tr("Target"), self.target, 3)
         field(self.tr("Draft"), self.draft, 3)
-        field(self.tr("Length \u03b3"), self.gamma, 0, 66, 50)
+        field(self.tr("Length \u03b3"), self.gamma, 0, 66, 54)
         field(self.tr("Temp."), self.temperature, 0, 82, 58)
         field(self.tr("Top-k"), self.top_k, 0, 76, 50)
         field(self.tr("Top-p"), self.top_p, 0, 76, 50)
@@ -285,6 +290,9 @@ class Controls(QFrame):
         super().resizeEvent(event)
         if (self.width() < COMPACT) != self._compact:
             self._tighten(self.width() < COMPACT)
+        # a window at its least, or one at 200 %: the models get a line of their own, else their names wouldn't be seen
+        narrow = self.width() < NARROWEST
+        self._first.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
 
     def changeEvent(self, event) -> None:
         super().changeEvent(event)

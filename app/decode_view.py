@@ -810,6 +810,13 @@ class DecodeView(QWidget):
         if self.flow.hasFocus():
             self.flow.setAccessibleDescription(self.card.description())  # so that a screen reader says it as the keys move
 
+    def minimumSizeHint(self) -> QSize:
+        """As wide as its controls want, which a splitter heeds; low, since the page scrolls."""
+        return QSize(self.controls.minimumSizeHint().width(), LOWEST_FLOW)
+
+    def sizeHint(self) -> QSize:
+        return self.scroll.widget().sizeHint()
+
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
         compact = self.width() < COMPACT

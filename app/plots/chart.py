@@ -79,6 +79,7 @@ class Axis(pg.AxisItem):
             self.title = title
             self.setLabel(html.escape(title))
             self.showLabel(bool(title))
+            self.resizeEvent()  # which centres it
 
 
 class Box(pg.ViewBox):
@@ -147,7 +148,7 @@ class Chart(pg.PlotWidget):
 
     def area(self) -> QRectF:
         """Where the data is drawn, in widget coordinates."""
-        return self.box.sceneBoundingRect()
+        return self.box.mapRectToScene(self.box.rect())
 
     def to_screen(self, x: float, y: float) -> QPointF:
         return self.box.mapViewToScene(QPointF(x, y))

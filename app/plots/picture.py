@@ -46,6 +46,9 @@ def main() -> int:
     for control in (*view.findChildren(QComboBox), *view.findChildren(QAbstractButton)):
         control.hide()  # a picture can't be asked anything
     app.processEvents()
+    if library.variants():
+        view.plot.reset_view()  # a view makes its plot only when the window has been painted
+    app.processEvents()
     image = view.grab()
     view.close()
     library.close()

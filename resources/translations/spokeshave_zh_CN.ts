@@ -309,6 +309,21 @@
         </message>
     </context>
     <context>
+        <name>CurveChart</name>
+        <message>
+            <source>Step</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>Curves</source>
+            <translation>曲线</translation>
+        </message>
+        <message>
+            <source>step {step}: {values}</source>
+            <translation>第 {step} 步：{values}</translation>
+        </message>
+    </context>
+    <context>
         <name>CurvesView</name>
         <message>
             <source>No curves</source>
@@ -2761,17 +2776,6 @@ Drop a folder or a .gguf file here.</source>
         </message>
     </context>
     <context>
-        <name>_CurveChart</name>
-        <message>
-            <source>Step</source>
-            <translation>单步</translation>
-        </message>
-        <message>
-            <source>step {step}: {values}</source>
-            <translation>第 {step} 步：{values}</translation>
-        </message>
-    </context>
-    <context>
         <name>_Delegate</name>
         <message>
             <source>Rename</source>
@@ -3271,8 +3275,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>注意力掩码被优化掉了；带填充的批次会出错。</translation>
         </message>
         <message>
-            <source>{found} of {count} quantized layers were written as {node} nodes.</source>
-            <translation>{count} 个量化层中有 {found} 个写成了 {node} 节点。</translation>
+            <source>{found} of {count} quantized layers are in the exported graph as such.</source>
+            <translation>导出的计算图中保留了 {count} 个量化层中的 {found} 个。</translation>
         </message>
         <message>
             <source>{megabytes:.1f} MB of the data file isn't referenced.</source>
@@ -4615,20 +4619,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>这种架构自行计算注意力；已按原样导出，运行较慢。</translation>
         </message>
         <message>
-            <source>{n} quantized layers keep their own grid, packed in MatMulNBits; nothing was quantized again.</source>
-            <translation>{n} 个量化层保留自己的网格，打包在 MatMulNBits 中；没有再次量化。</translation>
+            <source>{n} quantized layers keep their own grid; nothing was quantized again.</source>
+            <translation>{n} 个量化层保留各自的量化网格；没有重新量化。</translation>
         </message>
         <message>
-            <source>MatMulNBits holds 4 or 8 bits: layers of other widths take the next larger one in the file, with the same values.</source>
-            <translation>MatMulNBits 只容纳 4 位或 8 位：其他位数的层在文件中占用下一个较大的位数，数值不变。</translation>
+            <source>{n} of them are stored as int8 and widened when the file is loaded: small on disk, float32 in memory.</source>
+            <translation>其中 {n} 个以 int8 存储，加载文件时展开：磁盘占用小，内存中为 float32。</translation>
         </message>
         <message>
             <source>The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.</source>
             <translation>网格的数值在这里是精确的；普通 transformers 加载这个变体时会把它们舍入到存储精度。</translation>
-        </message>
-        <message>
-            <source>{n} quantized layers are stored as float32: MatMulNBits can't hold their groups exactly.</source>
-            <translation>{n} 个量化层以 float32 存储：MatMulNBits 不能精确容纳它们的分组。</translation>
         </message>
         <message>
             <source>Weights are stored as float32: the export is {n} times as large as the model's own files.</source>
