@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -614,3 +615,14 @@ def test_finished_reports_the_run(lab, qtbot):
         lab.board.event.emit(Finished(lab.board.job, {"stop": "end of text"}, 1.0))
     assert got.args[0] is lab.shown_run
     assert "end-of-text" in lab.note.text()
+
+
+def test_in_a_low_window_the_page_scrolls_and_nothing_overlaps(lab, qtbot):
+    lab.resize(495, 365)  # what a window of 720 x 450, or one of 1440 x 900 at 200 %, leaves it
+    qtbot.waitUntil(lambda: lab.scroll.verticalScrollBar().maximum() > 0)
+    parts = [lab.empty.title, lab.empty.lines, lab.empty_button]
+    spots = [QRect(w.mapTo(lab.scroll.widget(), QPoint(0, 0)), w.size()) for w in parts]
+    assert not any(a.intersects(b) for a, b in pairwise(spots))
+    assert lab.stack.rect().contains(QRect(lab.empty_button.mapTo(lab.stack, QPoint(0, 0)), lab.empty_button.size()))
+    qtbot.waitUntil(lambda: lab.controls.target.width() > 150)  # its name can be read
+    assert lab.controls.target.geometry().bottom() < lab.controls.gamma.geometry().top()

@@ -2,6 +2,8 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
 
 from app.library_model import Library
 from app.plots.tradeoff import TradeoffView
@@ -144,6 +146,18 @@ def test_budget_marks_the_best_within_it(view, qtbot):
     assert view.plot.budget_words() == ""
 
 
+def test_the_budget_moves_by_its_words_too(view, qtbot):
+    view.budget.setCurrentIndex(view.budget.findData("x"))
+    view.plot.move_budget(5.0)
+    start = view.plot._budget_tag().center().toPoint()
+    qtbot.mousePress(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=start)
+    target = view.plot.to_screen(4.4, 0)
+    qtbot.mouseMove(view.plot.viewport(), QPoint(round(target.x()), start.y()))
+    qtbot.mouseRelease(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(target.x()), start.y()))
+    assert view.plot.budget_at == pytest.approx(4.4, abs=0.05)
+    assert view.plot._budget_line.value() == view.plot.budget_at
+
+
 def test_nothing_fits_is_said(view):
     view.budget.setCurrentIndex(view.budget.findData("x"))
     view.plot.move_budget(-99)
@@ -197,6 +211,28 @@ def test_zoom_pan_and_back(view, qtbot):
     assert view.plot.x_range != before  # a view that a person made is kept
     qtbot.keyClick(view.plot, Qt.Key.Key_Home)
     assert view.plot.x_range == before
+
+
+def test_the_wheel_zooms_about_the_pointer(view):
+    area = view.plot.area()
+    before, where = view.plot.x_range, QPointF(area.left() + area.width() / 4, area.center().y())
+    x, _ = view.plot.from_screen(where)
+    turned = QWheelEvent(
+        where,
+        QPointF(view.plot.viewport().mapToGlobal(where.toPoint())),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(view.plot.viewport(), turned)
+    low, high = view.plot.x_range
+    assert high - low == pytest.approx(0.85 * (before[1] - before[0]))
+    assert view.plot.from_screen(where)[0] == pytest.approx(x, abs=0.02)
+    view.library.changed.emit()
+    assert view.plot.x_range == (low, high)  # a view that a person made is kept
 
 
 def test_keys_walk_through_the_points(view, qtbot):
