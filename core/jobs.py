@@ -170,8 +170,12 @@ class JobPool:
                 return
         held = self._holding(job)
         if held and held.cancelled_at is None:
-            held.cancelled_at = time.monotonic()
             held.worker.send(events.Control(job, "cancel"))
+            if held.ready:
+                held.cancelled_at = time.monotonic()
+            else:  # it hasn't begun and won't: the worker finds job and cancel together, and is free for the next one
+                held.job = None
+                self._out.append(events.Cancelled(job))
 
     def control(self, job: str, command: str) -> None:
         if command == "cancel":
@@ -267,8 +271,10 @@ class JobPool:
             held.ready, held.idle_since = True, time.monotonic()
             self._failed_starts = 0
             self.catalogue = event.catalogue
+        if event.job and (held.job is None or event.job != held.job.id):
+            return  # of a job that has been told as over
         if isinstance(event, events.TERMINAL):
-            if held.terminal or held.job is None or event.job != held.job.id:
+            if held.terminal or held.job is None:
                 return
             if held.cancelled_at is not None and isinstance(event, events.Failed) and event.kind == "killed":
                 event = events.Cancelled(event.job)

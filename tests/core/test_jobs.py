@@ -155,13 +155,36 @@ def test_a_queued_job_is_cancelled_without_a_worker(pool, launcher):
     assert len(launcher.workers) == 1
 
 
+def test_a_job_whose_worker_still_starts_is_cancelled_at_once_and_the_worker_serves_the_next(pool, launcher, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr("core.jobs.time.monotonic", lambda: clock[0])
+    first, second = job(), job()
+    pool.submit(first)
+    pool.submit(second)
+    pool.cancel(first.id)
+    assert isinstance(terminals(pool.poll(), first)[0], events.Cancelled)
+    clock[0] += KILL_AFTER + 1  # a slow start isn't a cancel that isn't obeyed
+    pool.poll()
+    worker = launcher.workers[0]
+    assert worker.ended == [] and len(launcher.workers) == 1
+    assert worker.job.id == second.id
+    worker.ready()
+    worker.says += [events.Started(first.id, 7, "cpu"), events.Cancelled(first.id), events.Started(second.id, 7, "cpu")]
+    found = pool.poll()
+    assert [e.job for e in found if isinstance(e, (events.Started, *events.TERMINAL))] == [second.id]
+    worker.finish()
+    assert isinstance(terminals(pool.poll(), second)[0], events.Finished)
+
+
 def test_a_cancel_that_is_not_obeyed_is_pressed(pool, launcher, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr("core.jobs.time.monotonic", lambda: clock[0])
     asked = job()
     pool.submit(asked)
-    pool.cancel(asked.id)
     worker = launcher.workers[0]
+    worker.ready()
+    pool.poll()
+    pool.cancel(asked.id)
     pool.poll()
     assert worker.ended == []
     clock[0] += TERMINATE_AFTER + 0.1
