@@ -212,6 +212,8 @@ class JobPanel(QWidget):
             self.curves.show_job(job)
         for id, row in self._rows.items():
             row.set_current(id == job)
+        if job in self._rows:  # once the list has been laid out with it
+            QTimer.singleShot(0, self._rows[job], lambda row=self._rows[job]: self._scroll.ensureWidgetVisible(row, 0, 2))
 
     # -- doing
 

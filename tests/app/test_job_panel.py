@@ -164,3 +164,16 @@ def test_of_two_new_jobs_the_one_at_work_is_shown_and_then_the_next(panel):
     panel.show_job(first.job.id, picked=True)
     panel.refresh()
     assert panel.current == first.job.id
+
+
+def test_the_list_scrolls_to_the_job_that_is_shown(panel, qtbot):
+    for n in range(8):
+        panel.board.put(panel.made[0].job.spec, f"old {n}", status="cancelled")
+    panel.refresh()
+    qtbot.waitUntil(lambda: panel._scroll.verticalScrollBar().maximum() > 0)
+    panel._scroll.verticalScrollBar().setValue(panel._scroll.verticalScrollBar().maximum())
+    new = panel.board.put(panel.made[0].job.spec, "new", status="running")
+    panel.refresh()
+    panel.show_job(new.job.id)
+    row = panel._rows[new.job.id]
+    qtbot.waitUntil(lambda: row.visibleRegion().boundingRect().height() == row.height())
