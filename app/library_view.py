@@ -271,7 +271,7 @@ class _Tree(QTreeView):
             name = "down" if self.isExpanded(index) else "chevron"
             ratio = self.devicePixelRatioF()
             side = 12
-            at = QPoint(rect.right() - side, rect.center().y() - side // 2 + 1)
+            at = QPoint(rect.right() - side + 3, rect.center().y() - side // 2 + 1)  # clear of the mark of what's chosen
             painter.drawPixmap(at, icon_pixmap(name, side, "text2", ratio))
 
     def _background(self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex, first: bool) -> None:
