@@ -148,6 +148,7 @@ def load_config(folder: Path, *, remote_code: bool = False) -> Any:
 def _read(folder: Path, info: SourceInfo, dtype: torch.dtype, *, packed: bool, remote_code: bool) -> nn.Module:
     config = load_config(folder, remote_code=remote_code)
     settings = {"config": config, "dtype": dtype, "output_loading_info": True, "local_files_only": True}
+    settings["ignore_mismatched_sizes"] = True  # they're reported, and `strictly` refuses them by name
     if info.remote_code:
         auto = getattr(transformers, _AUTO.get(info.task, "AutoModel"))
         model, report = auto.from_pretrained(folder, trust_remote_code=True, **settings)
@@ -233,7 +234,7 @@ def strictly(report: Any, info: SourceInfo) -> None:
     """Raises UserError where the weights and the architecture didn't fit each other exactly."""
     get = lambda key: report.get(key) if isinstance(report, dict) else getattr(report, key, None)
     missing, unexpected = sorted(get("missing_keys") or ()), sorted(get("unexpected_keys") or ())
-    mismatched = [str(m) for m in get("mismatched_keys") or ()]
+    mismatched = sorted(m if isinstance(m, str) else m[0] for m in get("mismatched_keys") or ())  # (name, theirs, ours)
     belong = "Check that config.json belongs to these weights."
     for names, message, hint in (
         (missing, "{count} weights that {architecture} needs are missing from the files, {first} among them.", "Download the model again."),
