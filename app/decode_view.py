@@ -498,9 +498,11 @@ class DecodeView(QWidget):
         self._fail(None)
         self._show_run(run)
         self._set_state("starting")
-        self._say(self.tr("Loading the models\u2026"))
         title = self.tr("Decode: {draft} for {target}") if draft else self.tr("Decode: {target}")
         self._job = self.board.submit(spec, title.format(draft=draft, target=target), self.controls.device.currentData() or "auto")
+        before = next((s.job.title for s in self.board.states() if s.status == "running" and s.job.id != self._job), "")
+        waits = self.tr("Waiting for its turn: {job} is at work\u2026")
+        self._say(waits.format(job=before) if before else self.tr("Loading the models\u2026"))
         self.started.emit(self._job)
 
     def _set_state(self, state: str) -> None:
@@ -527,6 +529,8 @@ class DecodeView(QWidget):
         elif isinstance(event, events.DecodeStarted):
             run.take(event)
             self._begun(run, event.lane)
+        elif isinstance(event, events.Started):
+            self._say(self.tr("Loading the models\u2026"))
         elif isinstance(event, events.Progress) and not run.lanes:
             self._say(self.tr("Loading {name}\u2026").format(name=event.note) if event.note else self.tr("Loading the models\u2026"))
         elif isinstance(event, events.TERMINAL):
@@ -561,7 +565,7 @@ class DecodeView(QWidget):
             self._fail(event)
         if run.lane.rounds:
             self._runs.append(run)
-            self._recorder.record(run, self.library.workspace.folder / "runs" / f"{run.name}.jsonl")
+            self._recorder.record(run, Path(run.spec.workspace) / "runs" / f"{run.name}.jsonl")
             self._clock = run.lane.at[-1]
             if run is self._shown:
                 self._go(len(run.lane.rounds))
@@ -570,6 +574,13 @@ class DecodeView(QWidget):
         self._say(self._note_for(run) if run.lane.rounds else "")
         self._refresh()
         self.finished.emit(run)
+
+    def let_go(self) -> None:
+        """Ends the run under way, keeping what there is of it: the view is about to be made anew, and nobody else would end it."""
+        if self._job:
+            self.board.cancel(self._job)
+            self._ended(self._live, events.Cancelled(self._job))
+        self.close_recordings()
 
     def close_recordings(self) -> None:
         """Writes what hasn't been written yet. Called when the window closes."""

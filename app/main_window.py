@@ -75,7 +75,7 @@ class MainWindow(QMainWindow):
         self.board = board if board is not None else JobBoard(self, threads=self.settings.threads or None)
         self.library = Library(self)
         self.page = "tradeoff"
-        self._closed = False
+        self._closed = self._gone = False
         self.decode: Any = None
         self.setWindowTitle("Spokeshave")
         self.setAcceptDrops(True)
@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
         pictures = 42 * len(self.actions_)
         taken = fixed + (worded if words_fit else pictures)
         self.name.setVisible(taken + self.name.sizeHint().width() < wide)
-        self.workspace_name.setVisible(taken + self.name.sizeHint().width() + 90 < wide)
+        self.workspace_name.setVisible(taken + self.name.sizeHint().width() + self.workspace_name.minimumWidth() + 50 < wide)
 
     def _worded(self, action: QToolButton) -> int:
         return action.fontMetrics().horizontalAdvance(action.text()) + 16 + 4 + 22
@@ -388,6 +388,8 @@ class MainWindow(QMainWindow):
         self.settings.language = language
         found = install_language(QApplication.instance(), language)
         sizes = self.across.saveState(), self.down.saveState()
+        if self.decode is not None:
+            self.decode.let_go()
         old = self.takeCentralWidget()
         self._assemble()
         self.centralWidget().show()
@@ -415,6 +417,7 @@ class MainWindow(QMainWindow):
     def _workspace_opened(self) -> None:
         self._name_workspace()
         if self.decode is not None and self.page != "decode":
+            self.decode.let_go()
             self.centre.removeWidget(self.decode)  # its runs belong to the workspace that was
             self.decode.deleteLater()
             self.decode = None
@@ -423,6 +426,8 @@ class MainWindow(QMainWindow):
         workspace = self.library.workspace
         name = workspace.folder.name if workspace else ""
         self.workspace_name.setText(name)
+        self.workspace_name.setMinimumWidth(min(self.workspace_name.sizeHint().width(), 150))  # whole, or not there: see _fit_width
+        self._fit_width()
         self.setWindowTitle(f"{name} — Spokeshave" if name else "Spokeshave")
 
     def choose_workspace(self) -> None:
@@ -582,7 +587,22 @@ class MainWindow(QMainWindow):
         if isinstance(event, (VariantAdded, Measured, Finished)):
             self.library.refresh()
 
+    def _tell_if_gone(self) -> None:
+        """A workspace whose folder was moved or deleted under the window looks like an empty one: says so, once."""
+        workspace = self.library.workspace
+        gone = workspace is not None and not (workspace.folder / "workspace.json").exists()
+        if gone and not self._gone:
+            problem = UserError(
+                "The workspace {folder} isn't there any more.",
+                hint="Bring it back, or open another workspace from the menu.",
+                kind="disk",
+                folder=str(workspace.folder),
+            )
+            show_failure(self, problem, self.tr("Workspace"))
+        self._gone = gone
+
     def _library_changed(self) -> None:
+        self._tell_if_gone()
         some = bool(self.library.variants())
         for key, action in self.actions_.items():
             if key != "open":

@@ -121,6 +121,7 @@ class FakeBoard(QObject):
         self.submitted: list[tuple] = []
         self.controls: list[str] = []
         self.cancelled: list[str] = []
+        self.others: list = []  # states of other jobs
 
     def submit(self, spec, title, device="auto") -> str:
         self.submitted.append((spec, title, device))
@@ -135,7 +136,7 @@ class FakeBoard(QObject):
         self.cancelled.append(job)
 
     def states(self) -> list:
-        return []
+        return self.others
 
     def begin(self, lane: str = "speculative") -> None:
         self.event.emit(Started(self.job, 1, "cpu"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -17,7 +18,7 @@ from app.decode_view import NONE, DecodeView
 from app.library_model import Library
 from app.plots.acceptance import rounds_title
 from app.theme import theme
-from core.events import Cancelled, Failed, Finished, Progress
+from core.events import Cancelled, Failed, Finished, Progress, Started
 from core.records import Catalogue, DeviceInfo
 from tests.app.decode_invented import VARIANTS, FakeBoard, invent, make_workspace, variant
 
@@ -626,3 +627,23 @@ def test_in_a_low_window_the_page_scrolls_and_nothing_overlaps(lab, qtbot):
     assert lab.stack.rect().contains(QRect(lab.empty_button.mapTo(lab.stack, QPoint(0, 0)), lab.empty_button.size()))
     qtbot.waitUntil(lambda: lab.controls.target.width() > 150)  # its name can be read
     assert lab.controls.target.geometry().bottom() < lab.controls.gamma.geometry().top()
+
+
+def test_a_run_that_waits_behind_another_job_says_so(lab):
+    lab.board.others = [SimpleNamespace(status="running", job=SimpleNamespace(id="x", title="finetune 300 steps"))]
+    lab.run()
+    assert lab.note.text() == "Waiting for its turn: finetune 300 steps is at work…"
+    lab.board.event.emit(Started(lab.board.job, 1, "cpu"))
+    assert lab.note.text() == "Loading the models…"
+
+
+def test_a_view_that_is_let_go_ends_its_run_and_keeps_what_there_is(lab):
+    lab.run()
+    lab.board.begin()
+    lab.board.feed(invent(5))
+    lab.let_go()
+    assert lab.board.cancelled == [lab.board.job]
+    assert not lab.live
+    assert len(recorded(lab)) == 1
+    lab.let_go()
+    assert len(lab.board.cancelled) == 1

@@ -1,5 +1,6 @@
 """The window as a whole, over a board that starts nothing: layout, actions, pages, wizards, workspaces, closing."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -321,3 +322,25 @@ def test_status_bar_says_what_runs_and_what_is_held(qtbot, tmp_path):
     window.show_page("decode")
     qtbot.mouseClick(window.status, Qt.MouseButton.LeftButton)
     assert window.page == "tradeoff"
+
+
+def test_a_workspace_that_goes_away_is_told_once(window, monkeypatch):
+    shown = []
+    monkeypatch.setattr("app.main_window.show_failure", lambda *a: shown.append(a))
+    shutil.rmtree(window.library.workspace.folder)
+    window.library.refresh()
+    window.library.refresh()
+    assert len(shown) == 1
+    assert "isn't there any more" in str(shown[0][1])
+    assert not window.library.variants()
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+@pytest.mark.parametrize("wide", [1440, 1200, 1024, 900, 700])
+def test_the_workspaces_name_is_whole_or_not_there(window, language, wide):
+    window.resize(wide, 700)
+    window.set_language(language)
+    QGuiApplication.processEvents()
+    name = window.workspace_name
+    assert not name.isVisible() or name.width() >= min(name.sizeHint().width(), 150)
+    assert window.width() == wide
