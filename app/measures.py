@@ -54,6 +54,7 @@ def measure(kind: str) -> Measure:
         "decode": lambda: Measure(kind, tr("measures", "Decode speed"), "tok/s", less=False, digits=3),
         "prefill": lambda: Measure(kind, tr("measures", "Prefill speed"), "tok/s", less=False, digits=3),
         "resident": lambda: Measure(kind, tr("measures", "Resident memory"), "bytes"),
+        "reload": lambda: Measure(kind, tr("measures", "Difference when reloaded"), digits=3),
         "peak": lambda: Measure(kind, tr("measures", "Peak memory"), "bytes"),
         "onnx_parity": lambda: Measure(kind, tr("measures", "ONNX logit difference"), digits=3),
         "onnx_agreement": lambda: Measure(kind, tr("measures", "ONNX top-1 agreement"), "%", less=False, scale=100),

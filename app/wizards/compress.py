@@ -81,7 +81,7 @@ class CompressWizard(Wizard):
             "pruning": self.tr("Prune"),
             "quantization": self.tr("Quantize"),
             "distillation": self.tr("Distil"),
-            "recovery": self.tr("Finetune"),
+            "recovery": self.tr("Fine-tune"),
         }[family]
 
     # -- the estimate

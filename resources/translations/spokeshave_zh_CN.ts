@@ -113,7 +113,7 @@
             <translation>蒸馏</translation>
         </message>
         <message>
-            <source>Finetune</source>
+            <source>Fine-tune</source>
             <translation>微调</translation>
         </message>
         <message>
@@ -450,16 +450,20 @@
             <translation>正在取消…</translation>
         </message>
         <message>
-            <source>Loading the models…</source>
-            <translation>正在加载模型…</translation>
-        </message>
-        <message>
             <source>Decode: {draft} for {target}</source>
             <translation>解码：{draft} 为 {target} 打草稿</translation>
         </message>
         <message>
             <source>Decode: {target}</source>
             <translation>解码：{target}</translation>
+        </message>
+        <message>
+            <source>Waiting for its turn: {job} is at work…</source>
+            <translation>等待轮到它：正在进行 {job}…</translation>
+        </message>
+        <message>
+            <source>Loading the models…</source>
+            <translation>正在加载模型…</translation>
         </message>
         <message>
             <source>Paused. Step takes one more round.</source>
@@ -1681,6 +1685,10 @@
             <translation>这里不认识方法 {name}。</translation>
         </message>
         <message>
+            <source>Workspace</source>
+            <translation>工作区</translation>
+        </message>
+        <message>
             <source>Open a model first</source>
             <translation>请先打开一个模型</translation>
         </message>
@@ -2883,6 +2891,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请输入名称。</translation>
         </message>
         <message>
+            <source>The workspace {folder} isn't there any more.</source>
+            <translation>工作区 {folder} 已不在了。</translation>
+        </message>
+        <message>
+            <source>Bring it back, or open another workspace from the menu.</source>
+            <translation>请把它放回原处，或从菜单打开另一个工作区。</translation>
+        </message>
+        <message>
             <source>{path} is a folder, not a text file.</source>
             <translation>{path} 是文件夹，不是文本文件。</translation>
         </message>
@@ -3603,7 +3619,7 @@ Drop a folder or a .gguf file here.</source>
             <translation>更新幅度的最大值。留出困惑度上升时减半；小模型和深度削减可调高。</translation>
         </message>
         <message>
-            <source>Finetune</source>
+            <source>Fine-tune</source>
             <translation>微调</translation>
         </message>
         <message>
@@ -4851,6 +4867,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Resident memory</source>
             <translation>常驻内存</translation>
+        </message>
+        <message>
+            <source>Difference when reloaded</source>
+            <translation>重新加载后的差异</translation>
         </message>
         <message>
             <source>Peak memory</source>

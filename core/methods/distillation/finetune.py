@@ -53,7 +53,7 @@ def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, 
 
 @method(
     "finetune",
-    title="Finetune",
+    title="Fine-tune",
     family="recovery",
     summary="Minutes to hours, needs a text. Wins back much of what pruning cost, on text of that kind; zeros stay zeros.",
     needs=("text",),
