@@ -166,7 +166,8 @@ def test_a_job_whose_worker_still_starts_is_cancelled_at_once_and_the_worker_ser
     clock[0] += KILL_AFTER + 1  # a slow start isn't a cancel that isn't obeyed
     pool.poll()
     worker = launcher.workers[0]
-    assert worker.ended == [] and len(launcher.workers) == 1
+    assert worker.ended == []
+    assert len(launcher.workers) == 1
     assert worker.job.id == second.id
     worker.ready()
     worker.says += [events.Started(first.id, 7, "cpu"), events.Cancelled(first.id), events.Started(second.id, 7, "cpu")]

@@ -71,7 +71,10 @@ def rewrite(folder, change):
             lambda s: s.update({"model.extra.weight": torch.ones(2)}),
             "hold 1 weights that LlamaForCausalLM doesn't have, model.extra.weight",
         ),
-        (lambda s: s.update({"model.norm.weight": torch.ones(5)}), "1 weights don't have the shape that config.json says, model.norm.weight among them"),
+        (
+            lambda s: s.update({"model.norm.weight": torch.ones(5)}),
+            "1 weights don't have the shape that config.json says, model.norm.weight among them",
+        ),
     ],
 )
 def test_files_must_fit_the_architecture(pico_llama, copy_of, change, sentence):
