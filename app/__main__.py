@@ -70,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
         if os.environ.get("SPOKESHAVE_TIMING"):
             print(f"window shown {_since_start():.3f} s after the process began", file=sys.stderr, flush=True)
         window.board.warm()
+        if after := os.environ.get("SPOKESHAVE_QUIT_AFTER"):  # seconds; for a look at the start without a person
+            QTimer.singleShot(int(float(after) * 1000), window, window.close_now)
 
     QTimer.singleShot(0, window, shown)
     return app.exec()

@@ -155,7 +155,7 @@ starter model. It writes Elizabethan-looking English; it knows nothing else, and
 {shape["num_attention_heads"]} query heads, {shape["num_key_value_heads"]} key-value heads, context {CONTEXT} |
 | tokenizer | byte-level BPE, 4,096 tokens, shared by both starter models; no BOS |
 | stored as | bfloat16 |
-| training | {how}; {curve[-1][0]:,} steps, {seconds / 60:.0f} minutes on the CPU, residual dropout, AdamW |
+| training | {how}; {curve[-1][0]:,} steps, {seconds / 60:.0f} minutes on the CPU, AdamW |
 | training text | `train.txt`: public-domain plays and poems of Shakespeare and Milton |
 | held-out text | `heldout.txt`: two whole plays, "As You Like It" and "Twelfth Night" |
 | held-out perplexity | {ppl:.2f} a token ({scored:,} tokens, windows of {CONTEXT}, not overlapping), {bits:.3f} bits a character |
