@@ -41,7 +41,7 @@ def sample_ids(tokenizer: Any, vocabulary: int, count: int) -> np.ndarray:
 
     if tokenizer is not None and HELDOUT_TEXT.is_file():
         with open(HELDOUT_TEXT, encoding="utf-8") as text:
-            found = tokenizer(text.read(16 * count), add_special_tokens=False)["input_ids"][:count]
+            found = tokenizer(text.read(16 * count), add_special_tokens=False, verbose=False)["input_ids"][:count]
         if len(found) == count and max(found) < vocabulary:
             return np.array(found, np.int64)
     return np.random.default_rng(0).integers(0, vocabulary, count, dtype=np.int64)
