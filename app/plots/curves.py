@@ -1,4 +1,4 @@
-"""Curves: the numbers that a job reports while it trains (loss, held-out perplexity, learning rate), live.
+"""Curves: the numbers that a job reports while it trains (loss, learning rate, perplexity on text kept aside), live.
 
 Covers one job at a time, one name at a time for those of unlike scale. The drawing is curve_chart's, made with the first curve.
 """
@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.widgets import EmptyState
 from core.events import Metric
 
+# In this order they're offered; names of core/methods/training.py and what its callers report.
+ORDER = ("loss", "loss/teacher", "loss/text", "heldout_perplexity", "heldout_loss", "agreement", "heldout_kl", "lr")
 REDRAW_MS = 120  # curves arrive at 60 Hz; nobody reads them that fast
 
 
@@ -28,6 +30,8 @@ class CurvesView(QWidget):
         self._names.setProperty("flat", True)
         self._names.setObjectName("curve")
         self._names.currentIndexChanged.connect(self._redraw)
+        self._names.activated.connect(self._pick)
+        self._picked = False  # whether a person chose the curve that's shown
         self._empty = EmptyState("curve", self.tr("No curves"), self.tr("A job that trains draws its loss here, as it falls."))
         page = QWidget()
         box = self._box = QVBoxLayout(page)
@@ -59,6 +63,7 @@ class CurvesView(QWidget):
     def show_job(self, job: str) -> None:
         if job != self.job:
             self.job = job
+            self._picked = False
             self._names.clear()
         self._redraw()
 
@@ -66,31 +71,75 @@ class CurvesView(QWidget):
         if isinstance(event, Metric) and event.job == self.job and not self._later.isActive():
             self._later.start()
 
+    def _pick(self, _index: int) -> None:
+        self._picked = True
+
+    def _add(self, name: str) -> None:
+        """Puts a curve in its place in the list, and shows the first where no person has chosen: the training loss, once it's known."""
+        names = [self._names.itemData(i) for i in range(self._names.count())]
+        at = sum(_rank(n) <= _rank(name) for n in names)
+        with QSignalBlocker(self._names):
+            self._names.insertItem(at, curve_title(name), name)
+            self._names.setItemData(at, curve_help(name), Qt.ItemDataRole.ToolTipRole)
+            if not self._picked:
+                self._names.setCurrentIndex(0)
+
     def _redraw(self) -> None:
         state = self.board.state(self.job) if self.job else None
         curves = state.curves if state else {}
         known = [self._names.itemData(i) for i in range(self._names.count())]
         for name in curves:
             if name not in known and name.partition("/")[0] not in curves.keys() - {name}:
-                self._names.addItem(curve_title(name), name)
+                self._add(name)
         self._stack.setCurrentIndex(1 if curves else 0)
         self._names.setVisible(self._names.count() > 1)
         name = self._names.currentData()
+        self._names.setToolTip(curve_help(name) if name else "")
         # parts of a loss ('loss/teacher') are drawn with it: they share its scale
         family = {n: c for n, c in curves.items() if n == name or n.startswith(f"{name}/")} if name else {}
         if family or self._made is not None:
             self._chart.set_curves(family)
 
 
+def _rank(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
 def curve_title(name: str) -> str:
     """A curve's name as a person says it."""
     tr = QCoreApplication.translate
     known = {
-        "loss": tr("curves", "Loss"),
+        "loss": tr("curves", "Training loss"),
         "loss/teacher": tr("curves", "Loss against the teacher"),
         "loss/text": tr("curves", "Loss on the text"),
         "lr": tr("curves", "Learning rate"),
-        "heldout_perplexity": tr("curves", "Held-out perplexity"),
+        "heldout_perplexity": tr("curves", "Perplexity on text kept aside"),
+        "heldout_loss": tr("curves", "Loss on text kept aside"),
+        "heldout_kl": tr("curves", "Divergence from the teacher"),
+        "agreement": tr("curves", "Agreement with the teacher"),
         "error": tr("curves", "Error by layer"),
     }
     return known.get(name, name.replace("_", " "))
+
+
+def curve_help(name: str) -> str:
+    """What a curve shows and which way is better, for its tooltip; '' for one that isn't known."""
+    tr = QCoreApplication.translate
+    known = {
+        "loss": tr("curves", "What the training makes smaller, at each step, on the text it learns from. Lower is better."),
+        "loss/teacher": tr(
+            "curves", "How far the student's probabilities are from the teacher's, at the temperature chosen. Lower is better."
+        ),
+        "loss/text": tr("curves", "Cross-entropy of the text's own next tokens. Lower is better."),
+        "lr": tr("curves", "Size of the updates: it grows through the warm-up and falls afterwards."),
+        "heldout_perplexity": tr(
+            "curves",
+            "On the end of the text, which isn't trained on. Lower is better; where it rises again, the text is being learnt by heart.",
+        ),
+        "heldout_loss": tr("curves", "On the end of the text, which isn't trained on. The step where it's lowest is the one that's kept."),
+        "heldout_kl": tr("curves", "KL from the teacher to the student on text kept aside, in nats a token. Lower is better."),
+        "agreement": tr(
+            "curves", "Share of the tokens of text kept aside for which both find the same next token likeliest. Higher is better."
+        ),
+    }
+    return known.get(name, "")

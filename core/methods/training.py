@@ -1,7 +1,7 @@
 """The training loop that distillation and recovery share, and the text that it's fed with.
 
 AdamW with decoupled weight decay (Loshchilov & Hutter 2019), linear warm-up and cosine decay, gradients clipped to
-norm 1, weights that must stay zero held at zero, the best step kept by the held-out loss. Windows of one long text, no
+norm 1, weights that must stay zero held at zero, the best step kept by the loss on text kept aside. Windows of one long text, no
 padding; without dropout, since runs are short and the best step is kept. No data or model parallelism.
 
 Deterministic: the same seed, device, library versions and number of threads give the same weights bit for bit. The
@@ -37,7 +37,11 @@ class TrainingParams(Params):
     """The knobs of the loop. A method's own knobs come first where its class names them before this one."""
 
     steps: int = knob(
-        300, title="Steps", help="Updates of the weights. More is better until the held-out loss stops falling.", ge=1, le=1_000_000
+        300,
+        title="Steps",
+        help="Updates of the weights. More is better until the loss on text kept aside stops falling.",
+        ge=1,
+        le=1_000_000,
     )
     batch: int = knob(
         8,
@@ -90,7 +94,7 @@ class TrainingParams(Params):
 
 @dataclass(frozen=True)
 class Trained:
-    """What the loop did. Losses are held-out ones; `best_step` 0 means that training never beat the start."""
+    """What the loop did. Losses are those on the text kept aside; `best_step` 0 means that training never beat the start."""
 
     steps: int
     best_step: int
@@ -100,11 +104,14 @@ class Trained:
     stopped: bool
 
     def sentence(self) -> str:
-        """'300 steps; held-out perplexity 61.20 before, 33.10 at the best step (290), which was kept.'"""
+        """'300 steps; perplexity on text kept aside 61.20 before, 33.10 at the best step (290), which was kept.'"""
         before, after = self.start["heldout_perplexity"], self.best["heldout_perplexity"]
-        early = ", finished early as asked" if self.stopped else ""
-        best = f"{after:.2f} at the best step ({self.best_step}), which was kept" if self.best_step else "never better: nothing was changed"
-        return f"{self.steps} steps{early}; held-out perplexity {before:.2f} before, {best}."
+        kept = f"{after:.2f} at the best step ({self.best_step}), which was kept" if self.best_step else "never better: nothing was changed"
+        note = (
+            f"{self.steps} steps{', finished early as asked' if self.stopped else ''}; "
+            f"perplexity on text kept aside {before:.2f} before, {kept}."
+        )
+        return note
 
 
 # ---- the text ---------------------------------------------------------------------------------------------------------

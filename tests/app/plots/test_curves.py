@@ -2,7 +2,7 @@
 
 import math
 
-from app.plots.curves import CurvesView, curve_title
+from app.plots.curves import ORDER, CurvesView, curve_help, curve_title
 from core import events
 from core.recipe import Step
 from core.records import ApplySpec
@@ -32,6 +32,39 @@ def test_curves_follow_the_job(qtbot):
     view.grab()
     view.show_job("")
     assert view._empty.isVisible()
+
+
+def test_the_training_loss_is_shown_until_a_person_chooses_another(qtbot):
+    board = StillBoard()
+    view = CurvesView(board)
+    qtbot.addWidget(view)
+    view.show()
+    state = board.put(ApplySpec(workspace="/w", variant="v", steps=(Step(method="finetune"),)), "Fine-tune", status="running")
+    state.curves["heldout_loss"], state.curves["heldout_perplexity"] = [(0, 3.0)], [(0, 20.0)]  # judged before the first step
+    view.show_job(state.job.id)
+    assert view._names.currentData() == "heldout_perplexity"
+    state.curves["loss"], state.curves["lr"] = [(1, 3.0)], [(1, 1e-4)]
+    view._redraw()
+    assert view._names.currentData() == "loss"
+    assert view._names.currentText() == "Training loss"
+    assert set(view._chart._curves) == {"loss"}
+    assert view._names.toolTip() == curve_help("loss")
+    assert [view._names.itemData(i) for i in range(view._names.count())] == ["loss", "heldout_perplexity", "heldout_loss", "lr"]
+    view._names.setCurrentIndex(view._names.findData("lr"))
+    view._names.activated.emit(view._names.currentIndex())
+    state.curves["agreement"] = [(5, 0.5)]
+    view._redraw()
+    assert view._names.currentData() == "lr"
+    assert set(view._chart._curves) == {"lr"}
+
+
+def test_every_curve_of_a_training_has_words_and_a_tooltip():
+    for name in ORDER:
+        title = curve_title(name)
+        assert title[0].isupper(), name
+        assert "held" not in title.lower()
+        assert curve_help(name).endswith("."), name
+    assert curve_help("some_new_curve") == ""
 
 
 def test_titles():
