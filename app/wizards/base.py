@@ -584,7 +584,12 @@ class Estimate(QFrame):
         parts = []
         if memory is not None:
             parts.append(self.tr("about {memory} of memory").format(memory=fmt_bytes(memory)))
-        parts.append(self.tr("about {time}").format(time=fmt_seconds(seconds)) if seconds is not None else self.tr("time unknown"))
+        if seconds is None:
+            parts.append(self.tr("time unknown"))
+        elif seconds < 1:
+            parts.append(self.tr("under a second"))
+        else:
+            parts.append(self.tr("about {time}").format(time=fmt_seconds(seconds)))
         set_role(self.rest, "caption")
         self.rest.setText(self.tr("Takes {what}.").format(what=", ".join(parts)))
         notes = [note(str(n)) for n in result.get("notes") or ()]

@@ -201,6 +201,9 @@ def test_an_estimate_says_what_it_does_not_know(qtbot):
     shown.tell(100_000_000, {"bytes_on_disk": 50_000_000, "effective_bits": 8.25, "memory": 1e9, "seconds": 3.0}, str)
     assert shown.figure.text() == "100 MB  →  50.0 MB"
     assert shown.bits.text().startswith("8.25")
+    assert "about 3.0 s" in shown.rest.text()
+    shown.tell(100_000_000, {"bytes_on_disk": 50_000_000, "memory": 1e9, "seconds": 0.04}, str)
+    assert shown.rest.text() == "Takes about 1.00 GB of memory, under a second."
 
 
 def test_the_wheel_scrolls_the_page_and_changes_no_value(qtbot):
