@@ -91,7 +91,9 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
 def label_distil(params: DistilParams) -> str:
     if params.student is not None:
         return "distilled"
-    return f"distilled to {params.layers} layers" if params.layers else "distilled to half the layers"
+    if params.layers is None:
+        return "student, half the layers"
+    return f"student, {params.layers} layer{'s' * (params.layers != 1)}"
 
 
 @method(

@@ -27,12 +27,17 @@ class FinetuneParams(training.TrainingParams):
         labels={"auto": "Where it was pruned", "yes": "Always", "no": "Never"},
     )
     steps: int = knob(
-        200, title="Steps", help="Updates of the weights. More is better until the held-out loss stops falling.", ge=1, le=1_000_000
+        200,
+        title="Steps",
+        help="Updates of the weights. More is better until the loss on text kept aside stops falling.",
+        ge=1,
+        le=1_000_000,
     )
     learning_rate: float = knob(
         1e-4,
         title="Learning rate",
-        help="Size of the updates at their largest. Halve it where the held-out perplexity rises; raise it for small models and deep cuts.",
+        help="Size of the updates at their largest. Halve it where perplexity on text kept aside rises; raise it for small models and "
+        "deep cuts.",
         gt=0,
         le=1,
     )
@@ -51,6 +56,10 @@ def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, 
     }
 
 
+def label_finetune(params: FinetuneParams) -> str:
+    return f"fine-tuned, {params.steps} step{'s' * (params.steps != 1)}"
+
+
 @method(
     "finetune",
     title="Fine-tune",
@@ -60,7 +69,7 @@ def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, 
     tasks=("causal-lm",),
     paper="https://arxiv.org/abs/1506.02626",
     estimate=estimate_finetune,
-    label=lambda params: f"finetune {params.steps} steps",
+    label=label_finetune,
 )
 def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outcome:
     """Trains `model` in place, in float32; saving rounds it to the dtype that it's stored in."""

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from core import methods
 from core.errors import UserError
-from core.methods.distillation.distil import IGNORED, distillation_loss, kept_layers, shallower
+from core.methods.distillation.distil import IGNORED, DistilParams, distillation_loss, kept_layers, shallower
 from core.models import load
 from core.models.blocks import blocks
 from tests.conftest import make_pico
@@ -135,7 +136,7 @@ def test_a_shallower_student_learns(pico):
     assert all(torch.equal(before[k], v) for k, v in pico.model.state_dict().items())  # the teacher
     assert not any(p.requires_grad for p in outcome.model.parameters())
     assert outcome.notes[0] == "Student: 1 of the teacher's 2 layers (1)."
-    assert "held-out perplexity" in outcome.notes[1]
+    assert "perplexity on text kept aside" in outcome.notes[1]
 
 
 def test_the_same_seed_gives_the_same_student_and_another_seed_another(pico_llama):
@@ -217,3 +218,16 @@ def test_a_text_too_short_is_refused_with_what_would_do(pico):
         apply("distil", pico, given=give(pico, text=make_text("the quick brown fox jumps over the lazy dog")), layers=1, **QUICK)
     assert "needs 50" in error.value.sentence
     assert "at most" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({}, "student, half the layers"),
+        ({"layers": 4}, "student, 4 layers"),
+        ({"layers": 1}, "student, 1 layer"),
+        ({"student": "v"}, "distilled"),
+    ],
+)
+def test_its_name(values, name):
+    assert methods.label(methods.get("distil"), DistilParams(**values)) == name

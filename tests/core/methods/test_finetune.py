@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from core import methods
 from core.errors import Cancelled, UserError
 from core.methods import training
 from core.methods.distillation.finetune import FinetuneParams
@@ -98,7 +99,7 @@ def test_what_trains_worse_leaves_the_model_as_it_was():
     weights, left, done = trained([3, 4, 3.1], 10)
     assert done.best_step == 0
     assert torch.equal(left, weights[0])
-    assert done.sentence() == "10 steps; held-out perplexity 20.09 before, never better: nothing was changed."
+    assert done.sentence() == "10 steps; perplexity on text kept aside 20.09 before, never better: nothing was changed."
 
 
 def test_a_held_out_loss_that_is_not_a_number_is_never_the_best():
@@ -192,3 +193,7 @@ def test_a_gpu_gives_the_same_weights_twice(pico_llama):
 
 def test_the_loop_has_the_fields_that_the_form_shows():
     assert list(FinetuneParams.model_fields)[:4] == ["steps", "batch", "context", "learning_rate"]
+
+
+def test_its_name():
+    assert methods.label(methods.get("finetune"), FinetuneParams(steps=200)) == "fine-tuned, 200 steps"
