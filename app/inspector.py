@@ -5,6 +5,7 @@ Covers showing; what its buttons ask for is the window's (signal `wanted`). What
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer, Signal
@@ -27,7 +28,11 @@ from app.measures import conditions_text, half_width, measure
 from app.notes import note_text
 from app.theme import icon, kind_icon, mono, numbers, theme
 from app.widgets import Bar, ElidedLabel, EmptyState, button, label, tool_button
-from core.records import Measurement, Variant
+from core.events import Ready
+from core.params import Knob
+from core.records import Measurement, MethodInfo, Variant
+
+MOST_SETTINGS = 4  # in the line beneath the name; the recipe below has them all
 
 
 class Inspector(QFrame):
@@ -38,7 +43,7 @@ class Inspector(QFrame):
     def __init__(self, library: Library, board: Any = None):
         super().__init__()
         self.setProperty("panel", True)
-        self.library = library
+        self.library, self.board = library, board
         self._shown: tuple = ()
         self.scroll = QScrollArea()
         self.scroll.setWidgetResizable(True)
@@ -77,11 +82,17 @@ class Inspector(QFrame):
         outer.addWidget(self._stack)
         library.selected.connect(self.refresh)
         library.changed.connect(self.refresh)
+        if board is not None:
+            board.event.connect(self._on_event)
         self.refresh()
 
     def _want(self, action: str) -> None:
         if self.library.selection:
             self.wanted.emit(action, self.library.selection)
+
+    def _on_event(self, event: Any) -> None:
+        if isinstance(event, Ready):  # with it comes the catalogue, which knows the methods' words
+            self.refresh()
 
     def refresh(self, _variant: str = "") -> None:
         """Shows the selection, anew where anything of it changed."""
@@ -92,7 +103,7 @@ class Inspector(QFrame):
             return
         measured = self.library.measurements(v.id)
         chain = self.library.lineage(v.id)
-        shown = (v, len(measured), tuple(chain), tuple(len(self.library.measurements(a.id)) for a in chain))
+        shown = (v, len(measured), tuple(chain), tuple(len(self.library.measurements(a.id)) for a in chain), self._method(v))
         self._stack.setCurrentIndex(1)
         self.draft.setEnabled(v.info.task == "causal-lm")
         self.draft.setToolTip("" if v.info.task == "causal-lm" else self.tr("It doesn't generate text, so it can't draft."))
@@ -151,12 +162,38 @@ class Inspector(QFrame):
         parts = [text.kind_name(v.kind)]
         step = v.recipe.steps[-1] if v.recipe.steps else None
         if step is not None:
-            parts.append(step.method)
-            given = [(name, value) for name, value in step.params.items() if value not in (None, "")]
-            parts += [f"{name.replace('_', ' ')} {_short(value)}" for name, value in given[:4]]
+            method = self._method(v)
+            parts.append(text.core_text(method.title) if method is not None else step.method)
+            parts += self._settings(method.knobs, step.params)[:MOST_SETTINGS] if method is not None else []
         else:
             parts += [v.info.architecture or v.info.model_type, v.origin]
         return " · ".join(p for p in parts if p)
+
+    def _method(self, v: Variant) -> MethodInfo | None:
+        """What the catalogue says of the method that made it; None for an original, and where the catalogue hasn't come yet."""
+        catalogue = self.board.catalogue if self.board is not None else None
+        return catalogue.method(v.recipe.steps[-1].method) if catalogue is not None and v.recipe.steps else None
+
+    def _settings(self, knobs: tuple[Knob, ...], params: dict[str, Any]) -> list[str]:
+        """'Sparsity: 0.5' of the main settings that were given and that meant anything."""
+        values = {k.name: k.default for k in knobs} | params
+        shown = [k for k in knobs if not k.advanced and k.active(values) and params.get(k.name) not in (None, "")]
+        return [
+            QCoreApplication.translate("Inspector", "{setting}: {value}").format(
+                setting=text.core_text(k.title), value=self._value(k, params[k.name])
+            )
+            for k in shown
+        ]
+
+    def _value(self, knob: Knob, value: Any) -> str:
+        if knob.kind == "choice":
+            return next((text.core_text(words) for choice, words in knob.choices if choice == value), _short(value))
+        if knob.kind == "variant":
+            known = self.library.get(str(value))
+            return known.name if known is not None else str(value)
+        if knob.kind == "file":
+            return Path(str(value)).name
+        return f"{_short(value)} {text.core_text(knob.unit)}" if knob.unit else _short(value)
 
     def _figures(self, v: Variant, root: Variant) -> list[tuple[str, str, str, float | None, str]]:
         """(what, figure, change against the root, bar, tooltip) of size, score, speed and parameters."""

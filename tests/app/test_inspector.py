@@ -6,8 +6,10 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton
 
 from app.inspector import Inspector, _MeasureRow
 from app.library_model import Library
-from core.records import Measurement
-from tests.app.invented import invent_variant, invent_workspace, measured, put
+from core import methods
+from core.events import Ready
+from core.records import Catalogue, Measurement
+from tests.app.invented import StillBoard, invent_variant, invent_workspace, measured, put
 
 
 @pytest.fixture
@@ -33,6 +35,25 @@ def test_empty_until_something_is_chosen(inspector):
     assert not inspector.empty.isVisible()
     inspector.library.select("")
     assert inspector.empty.isVisible()
+
+
+def test_the_method_is_told_in_the_words_of_its_form(inspector):
+    board = StillBoard()
+    board.catalogue = None
+    view = Inspector(inspector.library, board)
+    params = {"pattern": "free", "sparsity": 0.4, "scope": "row"}
+    put(view.library.workspace, invent_variant("cut", "cut", "tiny", "pruned", "magnitude", params, 20, 42, 42, 50))
+    half = {"pattern": "2:4", "sparsity": 0.4, "scope": "row"}
+    put(view.library.workspace, invent_variant("half", "half", "tiny", "pruned", "magnitude", half, 20, 42, 42, 51))
+    view.library.refresh()
+    view.library.select("cut")
+    assert "Pruned · magnitude" in words(view)  # the recipe beneath says the rest
+    board.catalogue = Catalogue(methods=(methods.get("magnitude").info,))
+    board.event.emit(Ready("", 1, board.catalogue))
+    assert "Pruned · Magnitude pruning · Pattern: Free · Sparsity: 0.4 · Compare within: Each output row" in words(view)
+    view.library.select("half")
+    assert "Pruned · Magnitude pruning · Pattern: 2 of every 4" in words(view)
+    view.deleteLater()
 
 
 def test_figures_are_against_the_root(inspector):
