@@ -111,7 +111,7 @@ class Workspace:
     def variant(self, variant: str) -> Variant:
         """The variant of that id, or of that name where just one has it. Raises UserError."""
         if not variant or Path(variant).name != variant:
-            raise UserError("{variant} isn't the id of a variant.", hint="Ids are listed by 'list'.", variant=repr(variant))
+            raise UserError("{variant} isn't the id of a variant.", hint="Look at the list of variants.", variant=repr(variant))
         record = self.path(variant) / "variant.json"
         try:
             return Variant.model_validate_json(record.read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ class Workspace:
                 return named[0]
             raise UserError(
                 "There is no variant {variant} in this workspace.{suggestion}",
-                hint="'list' shows what there is.",
+                hint="Look at the list of variants.",
                 variant=variant,
                 suggestion=nearest(variant, self.ids()),
             ) from None
