@@ -48,10 +48,12 @@ class Knob(BaseModel):
     choices: tuple[tuple[Any, str], ...] = ()
     advanced: bool = False
     when: dict[str, tuple[Any, ...]] = {}
+    unless: dict[str, tuple[Any, ...]] = {}
 
     def active(self, values: dict[str, Any]) -> bool:
-        """Whether the knob means anything, given the other values (`when`)."""
-        return all(values.get(name) in allowed for name, allowed in self.when.items())
+        """Whether the knob means anything, given the other values: all of `when` holds, and not all of `unless`."""
+        ruled_out = bool(self.unless) and all(values.get(name) in those for name, those in self.unless.items())
+        return not ruled_out and all(values.get(name) in allowed for name, allowed in self.when.items())
 
 
 def knob(
@@ -68,13 +70,14 @@ def knob(
     labels: dict[Any, str] | None = None,
     advanced: bool = False,
     when: dict[str, Any] | None = None,
+    unless: dict[str, Any] | None = None,
     kind: KnobKind | None = None,
 ) -> Any:
     """A pydantic field that describes itself.
 
     labels: what to show for each choice of a Literal; when: {other knob: value or tuple of values} for which
-    this one applies; kind: 'variant' (a str naming a variant) or 'file' (a str naming a file) where the type
-    doesn't say.
+    this one applies; unless: the same for which, all together, it doesn't; kind: 'variant' (a str naming a variant)
+    or 'file' (a str naming a file) where the type doesn't say.
     """
     extra = {
         "unit": unit,
@@ -82,6 +85,7 @@ def knob(
         "labels": list((labels or {}).items()),
         "advanced": advanced,
         "when": {k: v if isinstance(v, (tuple, list)) else (v,) for k, v in (when or {}).items()},
+        "unless": {k: v if isinstance(v, (tuple, list)) else (v,) for k, v in (unless or {}).items()},
         "knob": kind,
     }
     return Field(default, title=title, description=help, ge=ge, le=le, gt=gt, lt=lt, json_schema_extra=extra)
@@ -132,6 +136,7 @@ def knobs(params: type[Params]) -> tuple[Knob, ...]:
                 choices=choices,
                 advanced=bool(extra.get("advanced", False)),
                 when={k: tuple(v) for k, v in extra.get("when", {}).items()},
+                unless={k: tuple(v) for k, v in extra.get("unless", {}).items()},
             )
         )
     return tuple(out)

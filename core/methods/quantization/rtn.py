@@ -48,6 +48,7 @@ class RtnParams(Params):
         ge=8,
         le=1024,
         when={"granularity": ("auto", "group")},
+        unless={"granularity": "auto", "bits": 8},
     )
     symmetric: bool = knob(
         True,

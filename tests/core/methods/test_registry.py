@@ -42,6 +42,7 @@ def test_every_knob_says_what_it_is_and_when_to_change_it(name):
         for other, allowed in k.when.items():
             assert other in {x.name for x in info.knobs}
             assert allowed
+        assert set(k.unless) <= {x.name for x in info.knobs}
 
 
 def test_the_defaults_are_those_of_the_field():

@@ -5,10 +5,11 @@ import torch
 
 from core import methods
 from core.errors import UserError
-from core.methods.quantization.rtn import RtnParams, fitting_group, label, round_to_nearest
+from core.methods.quantization.rtn import RtnParams, fitting_group, granularity, label, round_to_nearest
 from core.models import inspect, load, packed, save, size
 from core.models.blocks import linears, weight_of
 from core.models.packed import PackedLinear
+from core.params import knobs
 from core.run import Run
 from tests.conftest import make_pico
 from tests.core.methods.conftest import apply
@@ -84,6 +85,14 @@ def test_the_default_is_per_channel_at_8_bits_and_in_groups_below(pico_llama):
     assert not any("instead of" in n for n in eight.notes)
     assert four.notes[0].startswith("Group size 32 instead of 128: 128 doesn't divide the widths 32, 64")
     assert "14 linear layers in 4 bits" in four.notes[1]
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("chosen", ["auto", "channel", "group"])
+def test_a_group_size_is_asked_for_only_where_there_are_groups(bits, chosen):
+    size = next(k for k in knobs(RtnParams) if k.name == "group_size")
+    params = RtnParams(bits=bits, granularity=chosen)
+    assert size.active(params.model_dump()) == (granularity(params) == "group")
 
 
 def test_its_name_tells_what_tells_variants_apart():
