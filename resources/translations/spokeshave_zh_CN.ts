@@ -738,12 +738,16 @@
             <translation>约 {memory} 内存</translation>
         </message>
         <message>
-            <source>about {time}</source>
-            <translation>约 {time}</translation>
-        </message>
-        <message>
             <source>time unknown</source>
             <translation>时间未知</translation>
+        </message>
+        <message>
+            <source>under a second</source>
+            <translation>不到 1 秒</translation>
+        </message>
+        <message>
+            <source>about {time}</source>
+            <translation>约 {time}</translation>
         </message>
         <message>
             <source>Takes {what}.</source>
@@ -1004,6 +1008,10 @@
         <message>
             <source>Recipe</source>
             <translation>配方</translation>
+        </message>
+        <message>
+            <source>{setting}: {value}</source>
+            <translation>{setting}：{value}</translation>
         </message>
         <message>
             <source>Size on disk</source>
@@ -3607,16 +3615,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>步数</translation>
         </message>
         <message>
-            <source>Updates of the weights. More is better until the held-out loss stops falling.</source>
-            <translation>权重更新的次数。越多越好，直到留出文本的损失不再下降。</translation>
+            <source>Updates of the weights. More is better until the loss on text kept aside stops falling.</source>
+            <translation>权重更新的次数。越多越好，直到预留文本上的损失不再下降。</translation>
         </message>
         <message>
             <source>Learning rate</source>
             <translation>学习率</translation>
         </message>
         <message>
-            <source>Size of the updates at their largest. Halve it where the held-out perplexity rises; raise it for small models and deep cuts.</source>
-            <translation>更新幅度的最大值。留出困惑度上升时减半；小模型和深度削减可调高。</translation>
+            <source>Size of the updates at their largest. Halve it where perplexity on text kept aside rises; raise it for small models and deep cuts.</source>
+            <translation>更新幅度的最大值。预留文本上的困惑度上升时减半；小模型和深度削减可调高。</translation>
         </message>
         <message>
             <source>Fine-tune</source>
@@ -4583,16 +4591,12 @@ Drop a folder or a .gguf file here.</source>
             <translation>{variant} 不是变体的标识。</translation>
         </message>
         <message>
-            <source>Ids are listed by 'list'.</source>
-            <translation>用 'list' 可列出各标识。</translation>
+            <source>Look at the list of variants.</source>
+            <translation>请查看变体列表。</translation>
         </message>
         <message>
             <source>There is no variant {variant} in this workspace.{suggestion}</source>
             <translation>这个工作区中没有变体 {variant}。{suggestion}</translation>
-        </message>
-        <message>
-            <source>'list' shows what there is.</source>
-            <translation>'list' 会显示有哪些。</translation>
         </message>
         <message>
             <source>The record of variant {variant} is damaged.</source>
@@ -4759,6 +4763,22 @@ Drop a folder or a .gguf file here.</source>
             <translation>保持原样，因为 transformers 无法以打包形式重新加载它们：{n}。</translation>
         </message>
         <message>
+            <source>{after} at the best step ({best_step}), which was kept</source>
+            <translation>最佳一步（第 {best_step} 步）为 {after}，已保留该步</translation>
+        </message>
+        <message>
+            <source>never better: nothing was changed</source>
+            <translation>之后从未更低：未作任何改动</translation>
+        </message>
+        <message>
+            <source>{steps} steps{n}; perplexity on text kept aside {before} before, {kept}.</source>
+            <translation>{steps} 步{n}；预留文本上的困惑度训练前为 {before}，{kept}。</translation>
+        </message>
+        <message>
+            <source>, finished early as asked</source>
+            <translation>（按要求提前结束）</translation>
+        </message>
+        <message>
             <source>The tokenizer has more tokens than the embedding has rows, so some text can't be read.</source>
             <translation>分词器的词元比嵌入的行多，因此有些文本无法读取。</translation>
         </message>
@@ -4802,8 +4822,8 @@ Drop a folder or a .gguf file here.</source>
     <context>
         <name>curves</name>
         <message>
-            <source>Loss</source>
-            <translation>损失</translation>
+            <source>Training loss</source>
+            <translation>训练损失</translation>
         </message>
         <message>
             <source>Loss against the teacher</source>
@@ -4818,12 +4838,56 @@ Drop a folder or a .gguf file here.</source>
             <translation>学习率</translation>
         </message>
         <message>
-            <source>Held-out perplexity</source>
-            <translation>留出文本困惑度</translation>
+            <source>Perplexity on text kept aside</source>
+            <translation>预留文本上的困惑度</translation>
+        </message>
+        <message>
+            <source>Loss on text kept aside</source>
+            <translation>预留文本上的损失</translation>
+        </message>
+        <message>
+            <source>Divergence from the teacher</source>
+            <translation>与教师的散度</translation>
+        </message>
+        <message>
+            <source>Agreement with the teacher</source>
+            <translation>与教师的一致率</translation>
         </message>
         <message>
             <source>Error by layer</source>
             <translation>各层误差</translation>
+        </message>
+        <message>
+            <source>What the training makes smaller, at each step, on the text it learns from. Lower is better.</source>
+            <translation>训练在所学文本上逐步减小的量。越低越好。</translation>
+        </message>
+        <message>
+            <source>How far the student's probabilities are from the teacher's, at the temperature chosen. Lower is better.</source>
+            <translation>在所选温度下，学生与教师的概率相差多少。越低越好。</translation>
+        </message>
+        <message>
+            <source>Cross-entropy of the text's own next tokens. Lower is better.</source>
+            <translation>文本自身下一个词元的交叉熵。越低越好。</translation>
+        </message>
+        <message>
+            <source>Size of the updates: it grows through the warm-up and falls afterwards.</source>
+            <translation>更新的幅度：预热期间增大，之后减小。</translation>
+        </message>
+        <message>
+            <source>On the end of the text, which isn't trained on. Lower is better; where it rises again, the text is being learnt by heart.</source>
+            <translation>在不参与训练的文本末尾上测得。越低越好；若重新上升，说明模型在死记文本。</translation>
+        </message>
+        <message>
+            <source>On the end of the text, which isn't trained on. The step where it's lowest is the one that's kept.</source>
+            <translation>在不参与训练的文本末尾上测得。保留它最低的那一步。</translation>
+        </message>
+        <message>
+            <source>KL from the teacher to the student on text kept aside, in nats a token. Lower is better.</source>
+            <translation>预留文本上教师到学生的 KL 散度，单位为每词元纳特。越低越好。</translation>
+        </message>
+        <message>
+            <source>Share of the tokens of text kept aside for which both find the same next token likeliest. Higher is better.</source>
+            <translation>在预留文本中，两者认为最可能的下一个词元相同的比例。越高越好。</translation>
         </message>
     </context>
     <context>
