@@ -16,7 +16,7 @@ SETTINGS = {  # beside each method's defaults, on a pico model
         {},
         {"bits": 4},
         {"bits": 4, "symmetric": False, "group_size": 16},
-        {"bits": 8, "symmetric": False},
+        {"bits": 8, "symmetric": True},
         *({"bits": b} for b in (6, 5, 3, 2)),
     ],
     "distil": [SHORT],

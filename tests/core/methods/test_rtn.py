@@ -46,6 +46,13 @@ def test_every_weight_goes_to_the_nearest_point(bits, symmetric):
     assert quant.codes.unique().numel() <= 1 << bits
 
 
+def test_the_largest_weight_is_met_exactly_at_8_bits():
+    weight = torch.tensor([[0.3, -1.27, 0.01, 0.5], [2.54, 0.1, 0.2, -0.7]])
+    quant = round_to_nearest(weight, 8, None, True, False, torch.float32)
+    assert quant.codes.int().abs().amax(1).tolist() == [127, 127]
+    assert torch.allclose(packed.dequantize(quant)[[0, 1], [1, 0]], torch.tensor([-1.27, 2.54]))
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_clipping_never_makes_the_error_larger(symmetric):
     weight = torch.randn(16, 64, generator=torch.Generator().manual_seed(2))
@@ -64,8 +71,9 @@ def test_more_bits_and_smaller_groups_are_closer(pico_llama):
 
     errors = [error(bits=bits) for bits in (8, 6, 5, 4, 3, 2)]
     assert errors == sorted(errors)
-    assert error(bits=4, granularity="group", group_size=16) < error(bits=4, granularity="channel")
-    assert error(bits=4, symmetric=False) < error(bits=4)
+    row = error(bits=4, granularity="channel", symmetric=True)
+    assert error(bits=4, granularity="group", group_size=16, symmetric=True) < row
+    assert error(bits=4, symmetric=False) < error(bits=4, symmetric=True)
 
 
 def test_all_linears_become_packed_and_the_rest_stays(pico):
@@ -82,6 +90,8 @@ def test_the_default_is_per_channel_at_8_bits_and_in_groups_below(pico_llama):
     eight, four = apply("rtn", load.load(pico_llama)), apply("rtn", load.load(pico_llama), bits=4)
     assert {m.group_size for _, m in linears(eight.model)} == {None}
     assert {m.group_size for _, m in linears(four.model)} == {32}
+    assert {m.symmetric for _, m in linears(eight.model)} == {False}  # an offset a row costs nothing
+    assert {m.symmetric for _, m in linears(four.model)} == {True}
     assert not any("instead of" in n for n in eight.notes)
     assert four.notes[0].startswith("Group size 32 instead of 128: 128 doesn't divide the widths 32, 64")
     assert "14 linear layers in 4 bits" in four.notes[1]
