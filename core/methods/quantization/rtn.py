@@ -54,7 +54,7 @@ class RtnParams(Params):
         "auto",
         title="Grid",
         help="Symmetric: zero lies in the middle of the grid, and only a scale is stored. With an offset the grid fits the weights better. "
-        "Automatic: an offset for each row, where it costs nothing; symmetric in groups, where offsets add about 1 % of size.",
+        "Automatic: an offset for each row at 8 bits, where it costs nothing, else symmetric. In groups, offsets add about 1 % of size.",
         labels={"auto": "Automatic", True: "Symmetric", False: "With an offset"},
     )
     clip: bool = knob(
@@ -75,7 +75,8 @@ def granularity(params: RtnParams) -> str:
 
 
 def symmetric(params: RtnParams) -> bool:
-    return granularity(params) == "group" if params.symmetric == "auto" else params.symmetric
+    """Whether the grid has no offset. Below 8 bits 'auto' has none, since plain transformers unpacks such layers on loading."""
+    return (params.bits < 8 or granularity(params) == "group") if params.symmetric == "auto" else params.symmetric
 
 
 def label(params: RtnParams) -> str:
