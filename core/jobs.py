@@ -14,13 +14,16 @@ it's a spawned process and its pipe; a remote task would have the same five meth
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import multiprocessing
 import os
 import signal
 import time
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
 
@@ -57,7 +60,8 @@ class ProcessWorker:
         ours, theirs = context.Pipe(duplex=True)
         self._conn: Connection = ours
         self._process = context.Process(target=_child, args=(theirs, threads), name="spokeshave-worker", daemon=True)
-        self._process.start()
+        with _without_ctrl_c():
+            self._process.start()
         theirs.close()  # else the pipe never reports that the child is gone
         self.pid = self._process.pid or 0
         self._open = True
@@ -103,6 +107,20 @@ class ProcessWorker:
             self._conn.close()
             self._open = False
         return self._exit
+
+
+@contextlib.contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """A process started inside never gets Ctrl-C, not even while Python comes up in it; on this side it waits till the end."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its own start would unblock the signal again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _child(conn: Connection, threads: int | None) -> None:

@@ -3,10 +3,14 @@
 The workers here are scripted, except where a process must really die: that's in tests/core/worker.
 """
 
+import os
+import signal
+import time
+
 import pytest
 
 from core import events
-from core.jobs import KILL_AFTER, TERMINATE_AFTER, JobPool
+from core.jobs import KILL_AFTER, TERMINATE_AFTER, JobPool, ProcessLauncher
 from core.records import Catalogue, GenerateSpec, ImportSpec, InspectSpec, Job, SpeedSpec, new_id
 from core.workspace import Workspace
 
@@ -238,3 +242,20 @@ def test_workers_that_never_become_ready_end_in_a_failure_not_in_a_loop(pool, la
     pool.submit(asked)
     assert isinstance(terminals(pool.poll(), asked)[0], events.Failed)
     assert len(launcher.workers) == 3
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks here")
+def test_ctrl_c_does_not_reach_a_worker_that_still_starts(capfd):
+    """A terminal's Ctrl-C goes to the whole group; a worker whose Python was just coming up died of it with a traceback."""
+    worker = ProcessLauncher(threads=1).launch()
+    try:
+        until = time.monotonic() + 0.6
+        while time.monotonic() < until:
+            os.kill(worker.pid, signal.SIGINT)
+            time.sleep(0.01)
+        assert worker.reap() is None
+        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()), "this side still gets it"
+    finally:
+        worker.end(kill=True)
+        worker.reap(10)
+    assert "KeyboardInterrupt" not in capfd.readouterr().err
