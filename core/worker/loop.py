@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from core import events
-from core.errors import Cancelled, explain
+from core.errors import Cancelled, UserError, explain
 from core.records import Catalogue, Job
 from core.run import Run
 from core.worker.pipe import Listener, Sender
@@ -60,7 +60,7 @@ def work(job: Job, sender: Sender, listener: Listener, tasks: dict[str, Any]) ->
     from core.models import devices
 
     begun = time.monotonic()
-    log = _Log(Workspace(job.workspace).log_path(job.id)) if job.workspace and Path(job.workspace, "workspace.json").exists() else None
+    log = _log_of(job)
 
     def sink(event: Any) -> None:
         if log and isinstance(event, events.Log):
@@ -97,6 +97,19 @@ def work(job: Job, sender: Sender, listener: Listener, tasks: dict[str, Any]) ->
             faulthandler.disable()
             log.close(keep=isinstance(last, events.Failed))
     sender.put(last)
+
+
+def _log_of(job: Job) -> _Log | None:
+    """None where there's no workspace, or one that can't be written to: generating and exporting don't need to.
+
+    A job that does need to finds the same failure at its own first write, and tells it.
+    """
+    if not job.workspace or not Path(job.workspace, "workspace.json").exists():
+        return None
+    try:
+        return _Log(Workspace(job.workspace).log_path(job.id))
+    except (OSError, UserError):
+        return None
 
 
 class _Log:

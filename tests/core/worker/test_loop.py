@@ -3,13 +3,15 @@
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from core import events
 from core.jobs import JobPool
 from core.recipe import Step
-from core.records import ApplySpec, ImportSpec, InspectSpec, Job, new_id
+from core.records import ApplySpec, ImportSpec, InspectSpec, Job, SpeedSpec, new_id
+from core.worker.loop import work
 from core.workspace import Workspace
 
 PATIENCE = 180
@@ -154,3 +156,13 @@ def test_a_worker_whose_parent_is_gone_ends(tmp_path):
     while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_a_workspace_that_cannot_be_written_to_costs_the_log_and_not_the_job(tmp_path):
+    """It ended the worker with a traceback, even where the job only reads, as generating does."""
+    home, told = Workspace(tmp_path / "w", create=True), []
+    (home.folder / "logs").rmdir()
+    (home.folder / "logs").write_text("permissions don't stop root, a file here does")
+    pipe = SimpleNamespace(put=told.append, working="", begin=lambda run: None, end=lambda: None)
+    work(job(SpeedSpec(workspace=str(home.folder), variant="v")), pipe, pipe, {"speed": lambda job, run: {"logged": run.log("a line")}})
+    assert [e.result for e in told if isinstance(e, events.TERMINAL)] == [{"logged": None}]
