@@ -308,6 +308,13 @@ def evaluate(job: Job, run: Run) -> dict[str, Any]:
     variant = workspace.variant(spec.variant)
     words = texts.read_text(spec.text or workspace.settings.text or resources.HELDOUT_TEXT)
     reference = workspace.variant(spec.reference) if spec.reference else None
+    if reference and variant.info.task == "causal-lm" and reference.info.tokens_hash != variant.info.tokens_hash:
+        raise UserError(
+            "{name} has other tokens than {reference}, so their predictions can't be compared.",
+            hint="Choose a reference with the same tokenizer, such as the model that it was made from.",
+            name=variant.name,
+            reference=reference.name,
+        )
     run.stage("Loading", variant.name)
     loaded = load.load(workspace.path(variant.id), device=run.device, dtype=spec.dtype)
     folder = workspace.path(reference.id) if reference else None

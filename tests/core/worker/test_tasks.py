@@ -147,6 +147,19 @@ def test_an_evaluation_is_kept(home, target, pico_text):
     assert any(m.kind == "kl" for m in home.measurements(other.id))
 
 
+def test_a_reference_with_other_tokens_is_refused(home, target, pico_text):
+    """The same ids would stand for other words, and the divergence would be a number without a meaning."""
+    stranger = next(v for v in home.variants() if v.name == "pico-draft")
+    other = stranger.model_copy(update={"id": "stranger-000000", "info": stranger.info.model_copy(update={"tokens_hash": "another"})})
+    with home.staging(other.id) as staged:
+        home.commit(staged, other)
+    try:
+        with pytest.raises(UserError, match="other tokens than pico-draft"):
+            do(EvaluateSpec(workspace=str(home.folder), variant=target.id, text=str(pico_text), reference=other.id, max_tokens=400))
+    finally:
+        home.delete(other.id)
+
+
 def test_speed_is_kept_with_its_conditions(home, target):
     found = do(SpeedSpec(workspace=str(home.folder), variant=target.id, prefill_tokens=16, decode_tokens=8))
     decode = next(m for m in found["measurements"] if m["kind"] == "decode")
