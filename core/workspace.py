@@ -52,18 +52,23 @@ class Workspace:
                     hint="Import a model into it first, or choose another folder.",
                     folder=str(self.folder),
                 )
-            if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / "variants").is_dir():
+            if self._strange() and not (self.folder / "variants").is_dir() and not marker.exists():
                 raise UserError(
                     "{folder} holds other files, so it can't become a workspace.",
                     hint="Choose an empty folder or a new name.",
                     folder=str(self.folder),
                 )
-            self._make(marker)
+            if not marker.exists():
+                self._make(marker)
         self.settings = self._read_settings(marker)
         for name in ("variants", "runs", "logs", ".staging"):
             with contextlib.suppress(OSError):  # a workspace on a read-only disk can still be looked at
                 (self.folder / name).mkdir(exist_ok=True)
         self.sweep()
+
+    def _strange(self) -> bool:
+        """Whether the folder holds files; the marker that another process is just writing isn't one."""
+        return self.folder.is_dir() and any(not p.name.startswith(".workspace.json.") for p in self.folder.iterdir())
 
     def _make(self, marker: Path) -> None:
         try:

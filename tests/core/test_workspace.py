@@ -155,3 +155,23 @@ def test_a_failed_write_keeps_the_old_text(tmp_path, monkeypatch):
         write_atomically(path, json.dumps(2))
     assert path.read_text() == "1"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_may_make_one_workspace_at_once(tmp_path, monkeypatch):
+    """The second sees the marker of the first half-written, or comes when it's just in place; neither is a stranger's file."""
+    folder = tmp_path / "w"
+    folder.mkdir()
+    (folder / ".workspace.json.4711").write_text("{")
+    assert Workspace(folder, create=True).variants() == []
+
+    other = tmp_path / "v"
+    look = Workspace._strange
+
+    def late(self):
+        monkeypatch.setattr(Workspace, "_strange", look)
+        Workspace(other, create=True).save_settings(text="mine.txt")
+        (other / "variants").rmdir()  # as far as the first had come
+        return look(self)
+
+    monkeypatch.setattr(Workspace, "_strange", late)
+    assert Workspace(other, create=True).settings.text == "mine.txt"
