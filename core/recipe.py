@@ -62,7 +62,14 @@ class Recipe(BaseModel):
         try:
             data = load_yaml(text)
         except yaml.YAMLError as error:
-            raise UserError("{where} isn't YAML.", hint="The detail says where it breaks.", where=where, detail=str(error)) from None
+            mark = getattr(error, "problem_mark", None)
+            raise UserError(
+                "{where} isn't YAML: it breaks at line {line}.",
+                hint="Mend that line, or copy the recipe anew.",
+                where=where,
+                line=mark.line + 1 if mark else 1,
+                detail=str(error),
+            ) from None
         if not isinstance(data, dict):
             raise UserError("{where} is empty or isn't a recipe.", hint="Copy one from a variant's inspector.", where=where)
         version = data.get("spokeshave")
@@ -91,5 +98,11 @@ class Recipe(BaseModel):
     def read(cls, path: Path) -> Recipe:
         try:
             return cls.from_yaml(path.read_text(encoding="utf-8"), where=path.name)
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError("{path} can't be read.", hint="Check the path.", path=str(path), detail=str(error)) from None
+        except UnicodeDecodeError as error:
+            raise UserError(
+                "{path} can't be read as text.", hint="Choose a recipe, a .yaml file.", path=str(path), detail=str(error)
+            ) from None
+        except OSError as error:
+            raise UserError(
+                "{path} can't be read: {why}.", hint="Check the path.", path=str(path), why=error.strerror or str(error), detail=str(error)
+            ) from None

@@ -34,7 +34,7 @@ def test_extended_keeps_what_came_before():
     [
         ("", "empty"),
         ("- a\n- b", "isn't a recipe"),
-        ("a: [", "isn't YAML"),
+        ("spokeshave: 1\na: [\nb: }", "isn't YAML: it breaks at line 3"),
         ("spokeshave: 99", "format 99"),
         ("steps: []", "format None"),
         ("spokeshave: 1\nsteps:\n- params: {}\n", "steps.0.method"),
@@ -47,8 +47,8 @@ def test_what_is_wrong_is_said(text, said):
 
 
 def test_a_missing_or_binary_file_is_said(tmp_path):
-    with pytest.raises(UserError, match="can't be read"):
+    with pytest.raises(UserError, match="can't be read: No such file"):
         Recipe.read(tmp_path / "none.yaml")
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UserError, match="can't be read"):
+    with pytest.raises(UserError, match="can't be read as text"):
         Recipe.read(tmp_path / "b.yaml")
