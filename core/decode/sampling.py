@@ -18,6 +18,7 @@ from torch import Tensor
 
 from core.errors import UserError
 
+COLDEST = 1e-30  # float32 would take a lower temperature for 0, and divide by it
 PREFILTER = 512  # top-p looks among this many likeliest tokens first; a full sort only where their mass falls short
 
 
@@ -102,7 +103,7 @@ class Sampling:
         if self.greedy:
             return checked(torch.softmax(scores, -1), scores, who)
         if self.temperature != 1:
-            scores = scores / self.temperature
+            scores = scores / max(self.temperature, COLDEST)
         size = scores.shape[-1]
         if 0 < self.top_k < size:
             least = scores.topk(self.top_k, -1).values[:, -1:]

@@ -107,6 +107,12 @@ def test_settings_out_of_bounds_are_refused(bad):
     assert next(iter(bad)) in caught.value.sentence
 
 
+def test_a_temperature_too_low_for_float32_is_nearly_greedy():
+    """1e-300 is 0 in float32; the division gave NaN, and the weights were blamed for it."""
+    rows = logits()
+    assert Sampling(temperature=1e-300).probabilities(rows).argmax(-1).equal(rows.argmax(-1))
+
+
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
 def test_rows_that_are_no_distribution_are_refused(value):
     rows = torch.zeros(2, 9)
