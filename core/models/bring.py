@@ -176,11 +176,12 @@ def _dequantize(path: Path, info: SourceInfo, staged: Path, run: Run, dtype: str
         )
     run.stage("Reading")
     where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name, "local_files_only": True}
+    refused = {"ignore_mismatched_sizes": True}  # here; `strictly` refuses them by name
     try:
         with load.quiet(), _eased(run):
             tokenizer = transformers.AutoTokenizer.from_pretrained(**where) if info.tokenizer else None
             run.check_cancelled()
-            model, report = transformers.AutoModelForCausalLM.from_pretrained(**where, dtype=wanted, output_loading_info=True)
+            model, report = transformers.AutoModelForCausalLM.from_pretrained(**where, **refused, dtype=wanted, output_loading_info=True)
     except (UserError, Cancelled):
         raise
     except Exception as error:  # transformers raises many kinds here

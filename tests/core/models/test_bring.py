@@ -221,6 +221,13 @@ def test_gguf_whose_parts_are_missing(pico_llama, copy_of, tmp_path, staged, run
         bring(write_gguf(folder, tmp_path / "pico.gguf"), staged, run)
 
 
+def test_gguf_whose_shapes_are_not_what_its_header_says(pico_llama, copy_of, edit, tmp_path, staged, run):
+    folder = copy_of(pico_llama)
+    edit(folder, intermediate_size=96)
+    with pytest.raises(UserError, match=r"6 weights don't have the shape"):
+        bring(write_gguf(folder, tmp_path / "pico.gguf"), staged, run)
+
+
 # ---- real models ------------------------------------------------------------------------------------------------
 
 
