@@ -79,7 +79,7 @@ def explain(error: BaseException, *, detail: str = "") -> UserError:
     if isinstance(error, PermissionError) or code in (errno.EACCES, errno.EROFS, errno.EPERM):
         return UserError(
             "There is no permission to use {path}.",
-            hint="Choose a folder that you may write to.",
+            hint="Change its permissions, or choose another place.",
             kind="disk",
             detail=detail or text,
             path=getattr(error, "filename", None) or "that path",
@@ -92,6 +92,16 @@ def explain(error: BaseException, *, detail: str = "") -> UserError:
             detail=detail or text,
             path=getattr(error, "filename", None) or "The file",
         )
+    if isinstance(error, (FileExistsError, NotADirectoryError)) or code == errno.ENOTDIR:
+        return UserError(
+            "{path} can't be made: a file is where a folder should be.",
+            hint="Choose another place.",
+            kind="input",
+            detail=detail or text,
+            path=getattr(error, "filename", None) or "The folder",
+        )
+    if code == errno.ENAMETOOLONG:
+        return UserError("That name is too long for this disk.", hint="Choose a shorter one.", kind="input", detail=detail or text)
     return UserError(
         "Something went wrong that Spokeshave didn't foresee ({what}).",
         hint="The detail says where; please report it.",
