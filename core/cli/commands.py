@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import sys
 import traceback
@@ -69,6 +70,23 @@ variant_option = click.option("--variant", required=True, help="A variant's id (
 device_option = click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1, mps, or auto: the best there is.")
 
 
+class Number(click.FloatRange):
+    """A number in a range; 'nan', which no comparison keeps out, isn't one."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
+def filled(ctx: Any, param: Any, value: str) -> str:
+    """Refuses an empty SOURCE, which as a path would be the folder that one is in."""
+    if not value.strip():
+        raise click.BadParameter("it is empty.")
+    return value
+
+
 def document(data: Any) -> None:
     out(json.dumps(data, ensure_ascii=False, indent=1, default=_plain))
 
@@ -128,7 +146,7 @@ def figure(m: Measurement) -> str:
 
 
 @command("inspect")
-@click.argument("source")
+@click.argument("source", callback=filled)
 @click.option("--trust-remote-code", is_flag=True, help="Allow a model that brings its own Python code. It can do anything.")
 def inspect(source: str, trust_remote_code: bool, as_json: bool, debug: bool) -> None:
     """What a folder, a .gguf file or a Hub id is, without loading its weights."""
@@ -216,7 +234,7 @@ def list_variants(workspace: str, as_json: bool, debug: bool) -> None:
 
 
 @command("import")
-@click.argument("source")
+@click.argument("source", callback=filled)
 @workspace_option
 @click.option("--name", help="What to call it; the source's own name otherwise.")
 @click.option(
@@ -443,11 +461,11 @@ def _figures(variant: Variant, measured: list[Measurement], as_json: bool) -> No
 @click.option("--draft", help="The variant that writes ahead.")
 @click.option("--ngram", is_flag=True, help="Draft by looking the last tokens up in the text so far.")
 @click.option("--gamma", type=click.IntRange(0, 32), default=4, show_default=True, help="Tokens drafted a round.")
-@click.option("--temperature", type=click.FloatRange(0, 5), default=0.0, show_default=True, help="0: always the likeliest token.")
+@click.option("--temperature", type=Number(0, 5), default=0.0, show_default=True, help="0: always the likeliest token.")
 @click.option("--top-k", type=click.IntRange(0), default=0, show_default=True, help="Only the K likeliest tokens; 0: all.")
 @click.option(
     "--top-p",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(0, 1, min_open=True),
     default=1.0,
     show_default=True,
     help="Only the likeliest tokens that hold this much probability.",
@@ -475,6 +493,8 @@ def generate(
         proposer="draft" if draft else "ngram" if ngram else "none",
         **how,
     )
+    if rounds and not os.access(Path(rounds).absolute().parent, os.W_OK):  # said now, not when the text is written
+        raise UserError("{path} can't be written.", hint="Choose a file in a folder that's there and that you may write to.", path=rounds)
     painter = Painter() if sys.stdout.isatty() and not as_json else None
     taken: list[events.Round] = []
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from core.__main__ import main as start
 from core.cli.commands import cli
 from core.records import Measurement
 from core.workspace import Workspace
@@ -78,7 +79,12 @@ def test_delete_by_name_and_what_forbids_it(runner, home):
         (["methods", "magnitud"], 2, "Did you mean magnitude"),
         (["generate", "-w", "x", "--target", "a", "--prompt", "p", "--draft", "b", "--ngram"], 2, "exclude"),
         (["generate", "-w", "x", "--target", "a", "--prompt", "p", "--top-p", "0"], 2, "top-p"),
-        (["run", "/nowhere.yaml", "-w", "x"], 1, "can't be read"),
+        (["generate", "-w", "x", "--target", "a", "--prompt", "p", "--top-p", "nan"], 2, "not a number"),
+        (["generate", "-w", "x", "--target", "a", "--prompt", "p", "--temperature", "nan"], 2, "not a number"),
+        (["inspect", ""], 2, "empty"),
+        (["import", " ", "-w", "x"], 2, "empty"),
+        (["import", "m", "-w", "/tmp/" + 300 * "x"], 1, "too long"),
+        (["run", "/nowhere.yaml", "-w", "x"], 1, "can't be read: No such file"),
         (["inspect", "/nowhere/model"], 1, "/nowhere/model"),
     ],
 )
@@ -88,6 +94,24 @@ def test_wrong_use_is_2_and_a_failure_is_1_with_one_sentence(runner, words, stat
     assert said in done.stderr
     assert "Traceback" not in done.output
     assert done.stdout == ""
+
+
+def test_a_rounds_file_that_cannot_be_written_is_told_before_anything_runs(runner, home):
+    words = ["generate", "-w", str(home.folder), "--target", "parent", "--prompt", "p", "--rounds", "/nowhere/at/all.jsonl"]
+    done = runner.invoke(cli, words)
+    assert done.exit_code == 1
+    assert "/nowhere/at/all.jsonl can't be written" in done.stderr
+
+
+def test_ctrl_c_while_the_libraries_come_in_is_no_traceback(monkeypatch, capsys):
+    def pressed():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("core.cli.main", pressed)
+    with pytest.raises(SystemExit) as left:
+        start()
+    assert left.value.code == 130
+    assert capsys.readouterr() == ("", "Cancelled; nothing was left behind.\n")
 
 
 def test_methods_are_listed_with_their_knobs(runner):
