@@ -3095,12 +3095,28 @@ Drop a folder or a .gguf file here.</source>
             <translation>没有使用 {path} 的权限。</translation>
         </message>
         <message>
-            <source>Choose a folder that you may write to.</source>
-            <translation>请选择一个你可以写入的文件夹。</translation>
+            <source>Change its permissions, or choose another place.</source>
+            <translation>请修改其权限，或选择其他位置。</translation>
         </message>
         <message>
             <source>{path} doesn't exist.</source>
             <translation>{path} 不存在。</translation>
+        </message>
+        <message>
+            <source>{path} can't be made: a file is where a folder should be.</source>
+            <translation>无法创建 {path}：应为文件夹的位置上是一个文件。</translation>
+        </message>
+        <message>
+            <source>Choose another place.</source>
+            <translation>请选择其他位置。</translation>
+        </message>
+        <message>
+            <source>That name is too long for this disk.</source>
+            <translation>该名称对此磁盘来说太长。</translation>
+        </message>
+        <message>
+            <source>Choose a shorter one.</source>
+            <translation>请选择较短的名称。</translation>
         </message>
         <message>
             <source>Something went wrong that Spokeshave didn't foresee ({what}).</source>
@@ -3783,12 +3799,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>列</translation>
         </message>
         <message>
+            <source>Grid</source>
+            <translation>网格</translation>
+        </message>
+        <message>
+            <source>Symmetric: zero lies in the middle of the grid, and only a scale is stored. With an offset the grid fits the weights better. Automatic: an offset for each row at 8 bits, where it costs nothing, else symmetric. In groups, offsets add about 1 % of size.</source>
+            <translation>对称：零位于网格中央，只存缩放系数。带偏移的网格更贴合权重。自动：8 位逐行时带偏移（几乎不占空间），否则对称。分组时偏移约增加 1 % 的大小。</translation>
+        </message>
+        <message>
             <source>Symmetric</source>
             <translation>对称</translation>
         </message>
         <message>
-            <source>Zero lies in the middle of the grid, and only a scale is stored. Turn it off at 4 bits and below: an offset is stored too, for better accuracy and about 1 % more size.</source>
-            <translation>零位于网格中央，只存缩放系数。4 位及以下时请关闭：会同时存储偏移，准确率更好，大小约增加 1 %。</translation>
+            <source>With an offset</source>
+            <translation>带偏移</translation>
         </message>
         <message>
             <source>Clip outliers</source>
@@ -4475,12 +4499,12 @@ Drop a folder or a .gguf file here.</source>
             <translation>请写成 knob=value，例如 --set bits=4。</translation>
         </message>
         <message>
-            <source>{where} isn't YAML.</source>
-            <translation>{where} 不是 YAML。</translation>
+            <source>{where} isn't YAML: it breaks at line {line}.</source>
+            <translation>{where} 不是 YAML：第 {line} 行出错。</translation>
         </message>
         <message>
-            <source>The detail says where it breaks.</source>
-            <translation>详情说明了在哪里出错。</translation>
+            <source>Mend that line, or copy the recipe anew.</source>
+            <translation>请修正该行，或重新复制配方。</translation>
         </message>
         <message>
             <source>{where} is empty or isn't a recipe.</source>
@@ -4505,6 +4529,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Compare it with a recipe copied from a variant.</source>
             <translation>请与从变体复制的配方对照。</translation>
+        </message>
+        <message>
+            <source>{path} can't be read as text.</source>
+            <translation>无法将 {path} 作为文本读取。</translation>
+        </message>
+        <message>
+            <source>Choose a recipe, a .yaml file.</source>
+            <translation>请选择配方，即 .yaml 文件。</translation>
+        </message>
+        <message>
+            <source>{path} can't be read: {why}.</source>
+            <translation>无法读取 {path}：{why}。</translation>
         </message>
         <message>
             <source>Measuring size</source>
@@ -4541,6 +4577,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Put the tokenizer's files beside the model.</source>
             <translation>请把分词器的文件放在模型旁边。</translation>
+        </message>
+        <message>
+            <source>{name} has other tokens than {reference}, so their predictions can't be compared.</source>
+            <translation>{name} 与 {reference} 的词元不同，因此无法比较它们的预测。</translation>
+        </message>
+        <message>
+            <source>Choose a reference with the same tokenizer, such as the model that it was made from.</source>
+            <translation>请选择使用相同分词器的参照，例如生成它的原模型。</translation>
         </message>
         <message>
             <source>No draft was named.</source>
