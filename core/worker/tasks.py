@@ -175,7 +175,7 @@ def _apply_one(
         given = methods.Given(
             tokenizer=loaded.tokenizer,
             folder=folder,
-            info=parent.info,
+            info=parent.info.model_copy(update={"name": parent.name}),  # so that what's refused is called what the person calls it
             text=words_in,
             seed=step.seed,
             device=run.device,
@@ -186,14 +186,15 @@ def _apply_one(
         del outcome, loaded
         run.stage("Saving")
         save.save(model, staged, folder, run=run)
-        found = inspect.inspect(staged).model_copy(update={"name": spec.name or parent.name})
+        name = spec.name if spec.name and last else methods.label(method, params)
+        found = inspect.inspect(staged).model_copy(update={"name": name})
         root = workspace.root(parent)
         ledger = size.ledger(staged, original_parameters=root.ledger.original_parameters)
         params_written = params.model_dump(mode="json")
         recorded = step.model_copy(update={"params": params_written})
         variant = Variant(
             id=staged.name,
-            name=spec.name if spec.name and last else methods.label(method, params),
+            name=name,
             parent=parent.id,
             kind=_kind(parent.kind, info.family),
             method=step.method,
