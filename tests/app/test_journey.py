@@ -81,7 +81,7 @@ def test_open_quantize_decode_export(qtbot, window, tmp_path):
     window.do("decode", target.id)
     window.do("draft", draft.id)
     window.decode.run()
-    qtbot.waitUntil(lambda: window.decode.live is None and window.decode.shown_run is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.decode.live and window.decode.shown_run is not None, timeout=PATIENCE)
     run = window.decode.shown_run
     assert run.result["tested"] > 0
     assert run.result["text"]
