@@ -243,9 +243,7 @@ class MethodPage(Page):
     def _explain(self, family: str) -> str:
         return {
             "pruning": self.tr("Pruning takes weights away. What's left computes with fewer of them, and a little less exactly."),
-            "quantization": self.tr(
-                "Quantization stores each weight in fewer bits. Eight are nearly free; below four it shows."
-            ),
+            "quantization": self.tr("Quantization stores each weight in fewer bits. Eight are nearly free; below four it shows."),
             "distillation": self.tr("A smaller model, the student, learns to predict what the larger one, the teacher, predicts."),
             "recovery": self.tr("Training a little more on text wins back accuracy that a cut has cost. Zeros stay zero."),
         }[family]
