@@ -196,6 +196,7 @@ def test_ctrl_c_cancels_and_leaves_nothing(tmp_path, pico_llama, pico_text):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test run in the background inherits an ignored one
     )
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not any((home / ".staging").glob("finetune-*/")):
