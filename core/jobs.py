@@ -130,6 +130,7 @@ def _child(conn: Connection, threads: int | None) -> None:
     os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(count)
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"  # waiting threads sleep: the window keeps its share of the cores
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what makes training on CUDA repeatable; read at cuBLAS's first call
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which cancels in order
     if hasattr(os, "nice"):
         os.nice(10)

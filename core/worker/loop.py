@@ -75,7 +75,7 @@ def work(job: Job, sender: Sender, listener: Listener, tasks: dict[str, Any]) ->
     if log:
         faulthandler.enable(log.file)
     try:
-        run.device = devices.choose(job.device)
+        run.device = sender.device = devices.choose(job.device)
         sender.put(events.Started(job.id, os.getpid(), run.device))
         run.check_cancelled()
         result = tasks[job.kind](job, run)

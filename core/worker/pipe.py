@@ -32,6 +32,7 @@ class Sender(threading.Thread):
         self._metrics = 0
         self._done = False
         self.working = ""  # the job at work, for memory reports
+        self.device = "cpu"  # the one it works on; a spare worker asks for nothing else, so the accelerator stays untouched
 
     def put(self, event: Any) -> None:
         with self._lock:
@@ -73,7 +74,7 @@ class Sender(threading.Thread):
             if self._memory and time.monotonic() - last >= 1.0:
                 last = time.monotonic()
                 with contextlib.suppress(Exception):  # a report of memory must never end a job
-                    batch.append(events.Memory(self.working, *self._memory()))
+                    batch.append(events.Memory(self.working, *self._memory(self.device)))
             if batch:
                 try:
                     self._conn.send(batch)
