@@ -49,7 +49,7 @@ def made(home, original) -> dict[str, dict]:
     settings = {
         "int8": ("rtn", "bits=8", "granularity=channel"),
         "int4": ("rtn", "bits=4", "granularity=group", "group_size=128"),
-        "half": ("magnitude", "sparsity=0.5"),
+        "half": ("magnitude", "sparsity=0.5", "scope=layer"),
     }
     out = {}
     for name, (method, *knobs) in settings.items():
@@ -77,16 +77,19 @@ def test_int8_is_as_good_and_small(original, made, scored):
 
 
 def test_int4_falls_back_to_a_group_that_divides_and_says_so(made, scored):
-    """128 doesn't divide 576; METHODS' figures for groups of 32 and 128 bound what 64 must give, as ratios to the original."""
+    """128 doesn't divide 576; what was measured for symmetric groups of 32 and 128 bounds what 64 must give.
+
+    Perplexity 36.7 and 43.6 against 27.9 (as ratios, since another text has other absolutes), KL .36 and .55.
+    """
     assert any("64" in note and "128" in note for note in made["int4"]["notes"])
     ratio = scored["int4"]["perplexity"] / scored["original"]["perplexity"]
-    assert 1.0 < ratio < 1.7
-    assert 0.15 < scored["int4"]["kl"] < 0.62
+    assert 36.7 / 27.9 < ratio < 43.6 / 27.9
+    assert 0.36 < scored["int4"]["kl"] < 0.55
     assert made["int4"]["effective_bits"] < 7.2
 
 
-def test_magnitude_is_worse_by_an_order_and_saves_nothing(original, made, scored):
-    assert scored["half"]["perplexity"] > 8 * scored["original"]["perplexity"]
+def test_magnitude_per_layer_is_worse_by_an_order_and_saves_nothing(original, made, scored):
+    assert scored["half"]["perplexity"] > 10 * scored["original"]["perplexity"]
     assert abs(made["half"]["bytes_on_disk"] / original["bytes_on_disk"] - 1) < 0.01
     assert made["half"]["nonzero"] < 0.65 * original["parameters"]
 
