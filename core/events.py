@@ -141,6 +141,8 @@ class Drafted:
     target_entropy: float | None = None
     margin: float | None = None  # target's top-1 minus top-2 probability
     top: tuple[Candidate, ...] = ()
+    branch: int = 0  # in a tree: its rank among its siblings by the draft's probability; 0 is the draft's first choice
+    distance: float | None = None  # of a rule that isn't lossless: total variation of this position's law from the target's
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class Round:
     start: int  # position in the whole sequence of the first drafted token
     planned: int  # gamma the policy asked for
     drafted: tuple[Drafted, ...]
-    why_stopped: str  # why drafting stopped: 'gamma', 'nothing to propose', 'length', 'end of text'
+    why_stopped: str  # why drafting stopped: 'gamma', 'nothing to propose', 'length', 'end of text', 'confidence'
     final_id: int | None
     final_text: str
     final_kind: Literal["corrected", "bonus", "plain", "none"]  # plain: nothing was drafted this round
@@ -162,6 +164,7 @@ class Round:
     draft_cache: int = 0
     at: float = 0.0  # seconds since decoding began (prefill excluded), after the round
     stop: str = ""  # 'end of text', 'stop string', 'length', 'stopped' ends the run here
+    nodes: int = 0  # in a tree: how many drafted tokens the target read; `drafted` is then the path that was walked
 
     @property
     def accepted(self) -> int:
@@ -204,7 +207,7 @@ def _candidates(rows: Any) -> tuple[Candidate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RoundTaken(Event):
-    """lane: 'speculative' or 'plain' (the other side of a race)."""
+    """lane: 'speculative', or another side of a race: 'rival', 'plain'."""
 
     lane: str
     round: Round
@@ -216,6 +219,23 @@ class DecodeStarted(Event):
     prompt_ids: tuple[int, ...]
     prompt_pieces: tuple[str, ...]
     prefill_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostsMeasured(Event):
+    """Seconds of one forward by the number of tokens fed, measured once for a pair: T(n) of the target, and the draft's; before a run."""
+
+    lane: str
+    target: dict[int, float]
+    draft: dict[int, float]
+    overhead: float = 0.0  # seconds a round besides
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTried(Event):
+    """One row of 'find me a draft', as in its result."""
+
+    row: dict[str, Any]
 
 
 # ---- to a worker ------------------------------------------------------------------------------------------------

@@ -240,24 +240,104 @@ class SpeedSpec(Spec):
     repeats: int = 5
 
 
-class GenerateSpec(Spec):
-    """Result {text, ids, tokens_per_s, seconds, accepted, tested, drafted, rounds, tokens_per_target_call, stop, plain: {...}}."""
+class Drafting(Spec):
+    """Who drafts, how far, and by which rule the target judges it. One lane of a race."""
+
+    proposer: Literal["none", "draft", "ngram", "packed", "early-exit", "layer-skip"] = "none"
+    draft: str | None = None  # the variant that drafts, for 'draft'; one with another tokenizer is re-encoded
+    gamma: int = Field(4, ge=0, le=32)  # tokens a round; of the adaptive policy: the most
+    policy: Literal["fixed", "adaptive"] = "fixed"
+    verifier: Literal["token", "block", "tree", "typical", "top-k"] = "token"  # at temperature 0 token and block are argmax equality
+    confidence: float = Field(0.0, ge=0.0, lt=1.0)  # drafting stops after a token that the draft gave less than this; 0: never
+    branches: int = Field(2, ge=1, le=8)  # of a tree: candidates at each depth
+    exit_layer: int | None = Field(None, ge=1)  # early exit: how many of the target's first layers draft; None: a third
+    skipped: tuple[int, ...] | None = None  # layer skip: which of the target's layers the draft leaves out; None: searched on the prompt
+    epsilon: float = Field(0.3, gt=0.0, le=1.0)  # typical acceptance: a token is kept above min(epsilon, delta exp(-entropy))
+    delta: float = Field(0.09, gt=0.0, le=1.0)
+    relaxed_k: int = Field(2, ge=1, le=64)  # top-k acceptance: a token is kept when it's among the target's k likeliest
+
+    @property
+    def lossless(self) -> bool:
+        """Whether what's written is distributed exactly as the target's own."""
+        return self.verifier not in ("typical", "top-k")
+
+
+class Turn(Spec):
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Choice(Spec):
+    """How the target's tokens are chosen, and when the text ends. Texts of `banned`, `forced` and `stop` are tokenized by the worker."""
+
+    temperature: float = Field(0.0, ge=0.0, le=5.0)
+    top_k: int = Field(0, ge=0)
+    top_p: float = Field(1.0, gt=0.0, le=1.0)
+    min_p: float = Field(0.0, ge=0.0, lt=1.0)
+    typical_p: float = Field(1.0, gt=0.0, le=1.0)
+    repetition_penalty: float = Field(1.0, gt=0.0, le=10.0)
+    presence_penalty: float = Field(0.0, ge=-10.0, le=10.0)
+    frequency_penalty: float = Field(0.0, ge=-10.0, le=10.0)
+    banned: tuple[str, ...] = ()  # each must be one token, alone or with a space before it
+    forced: str = ""  # what the text begins with, whatever the target would write
+    stop: tuple[str, ...] = ()
+    min_new_tokens: int = Field(0, ge=0)
+    max_new_tokens: int = Field(128, ge=1)
+    seed: int = 0
+
+
+class GenerateSpec(Drafting, Choice):
+    """Result: see core.decode.lab.generate. Lanes: 'speculative' (this spec's own drafting), 'rival', 'plain'."""
 
     kind: Literal["generate"] = "generate"
     workspace: str
     target: str
-    draft: str | None = None
-    proposer: Literal["none", "draft", "ngram"] = "none"
-    gamma: int = Field(4, ge=0, le=32)
-    temperature: float = Field(0.0, ge=0.0, le=5.0)
-    top_k: int = Field(0, ge=0)
-    top_p: float = Field(1.0, gt=0.0, le=1.0)
-    seed: int = 0
-    max_new_tokens: int = Field(128, ge=1)
-    prompt: str
+    prompt: str = ""
+    messages: tuple[Turn, ...] = ()  # instead of `prompt`: a chat, written by the model's own template
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
-    race: bool = False  # also decode plainly, alone, with the same seed, after the speculative run
+    race: bool = False  # also decode plainly, with the same seed, in turns with the other lanes
+    rival: Drafting | None = None  # a second way to draft, as one more lane of the race
     paused: bool = False  # wait for Control 'step' or 'resume' before the first round
+
+
+class FindDraftSpec(Choice):
+    """Result {plain, rows, best}: every way to draft for a target, tried on the person's prompts. See core.decode.find."""
+
+    kind: Literal["find-draft"] = "find-draft"
+    workspace: str
+    target: str
+    prompts: tuple[str, ...]
+    drafts: tuple[str, ...] | None = None  # variants to try; None: every one that can
+    proposers: tuple[str, ...] = ("draft", "ngram", "packed", "layer-skip")
+    max_new_tokens: int = Field(48, ge=8)
+    gamma: int = Field(8, ge=1, le=16)  # the most that's considered
+    repeats: int = Field(3, ge=1, le=9)
+
+
+class ExactnessSpec(Drafting, Choice):
+    """Result: see core.decode.exactness.check. A chi-square test of the engine on a real pair, with a wrong rule beside it."""
+
+    kind: Literal["exactness"] = "exactness"
+    workspace: str
+    target: str
+    prompt: str
+    temperature: float = Field(1.0, gt=0.0, le=5.0)
+    top_k: int = Field(4, ge=2, le=8)  # the support is restricted, so that every outcome is expected often enough
+    tokens: int = Field(2, ge=1, le=3)  # the joint law of so many
+    runs: int = Field(1000, ge=50, le=20000)
+
+
+class EnumerateSpec(Spec):
+    """Result: see core.decode.exactness.enumerate_toy. The engine on a toy model of `vocabulary` words, over every random choice."""
+
+    kind: Literal["enumerate"] = "enumerate"
+    rule: Literal["token", "block", "tree", "typical", "top-k", "softmax-ratio", "discard", "resample"] = "token"
+    gamma: int = Field(2, ge=1, le=3)
+    tokens: int = Field(3, ge=1, le=4)
+    vocabulary: int = Field(3, ge=2, le=4)
+    seed: int = 0
 
 
 class ExportSpec(Spec):
@@ -280,11 +360,22 @@ class TryExportSpec(Spec):
 
 
 AnySpec = Annotated[
-    InspectSpec | EstimateSpec | ImportSpec | ApplySpec | EvaluateSpec | SpeedSpec | GenerateSpec | ExportSpec | TryExportSpec,
+    InspectSpec
+    | EstimateSpec
+    | ImportSpec
+    | ApplySpec
+    | EvaluateSpec
+    | SpeedSpec
+    | GenerateSpec
+    | FindDraftSpec
+    | ExactnessSpec
+    | EnumerateSpec
+    | ExportSpec
+    | TryExportSpec,
     Field(discriminator="kind"),
 ]
 
-LIGHT = ("inspect", "estimate")  # served by the spare worker, which stays spare
+LIGHT = ("inspect", "estimate", "enumerate")  # served by the spare worker, which stays spare
 
 
 class Job(Record):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from core.decode.stats import Costs, expected_tokens
+from core.decode.stats import Costs
+from core.theory import expected_tokens
 
 
 class Policy(Protocol):

@@ -6,11 +6,11 @@ Tokens per target call is what was committed, divided by rounds. Times are wall-
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from statistics import median
 
 from core.events import Round
+from core.theory import cost
 
 
 class Costs:
@@ -44,10 +44,10 @@ class Costs:
 
     def target(self, tokens: int) -> float | None:
         """T(tokens) of the target: the median, or drawn between (or on from) the lengths that were measured; None: none was."""
-        return _between(self._target, tokens)
+        return cost({n: median(v) for n, v in self._target.items()}, tokens)
 
     def draft(self, tokens: int) -> float | None:
-        return _between(self._draft, tokens)
+        return cost({n: median(v) for n, v in self._draft.items()}, tokens)
 
     def table(self) -> dict[str, dict[int, float]]:
         """The medians as plain data."""
@@ -55,32 +55,6 @@ class Costs:
             "target": {n: median(v) for n, v in sorted(self._target.items())},
             "draft": {n: median(v) for n, v in sorted(self._draft.items())},
         }
-
-
-def _between(measured: dict[int, deque[float]], tokens: int) -> float | None:
-    if tokens in measured:
-        return median(measured[tokens])
-    known = sorted(measured)
-    if not known:
-        return None
-    right = bisect_left(known, tokens)
-    if right == 0:
-        return median(measured[known[0]])
-    if right == len(known):
-        # A forward of more tokens costs at least what the widest measured one does, and at most in proportion.
-        return median(measured[known[-1]])
-    low, high = known[right - 1], known[right]
-    share = (tokens - low) / (high - low)
-    return median(measured[low]) * (1 - share) + median(measured[high]) * share
-
-
-def expected_tokens(rates: list[float]) -> float:
-    """Tokens a target call brings: 1 + sum over k of the product of the first k acceptance rates (Leviathan et al. 2023, eq. 1)."""
-    total, reach = 1.0, 1.0
-    for rate in rates:
-        reach *= rate
-        total += reach
-    return total
 
 
 def possible_speedup(committed: int, one: float, costs: Costs) -> float | None:

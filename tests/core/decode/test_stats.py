@@ -3,7 +3,7 @@
 import pytest
 
 from core.decode.policy import Adaptive, Fixed
-from core.decode.stats import Costs, Stats, expected_tokens, possible_speedup
+from core.decode.stats import Costs, Stats, possible_speedup
 from core.events import Drafted, Round
 
 
@@ -28,12 +28,6 @@ def test_untested_drafts_are_in_no_rate_but_their_own():
 
 def test_nothing_drafted_has_no_rate():
     assert Stats().report()["accepted_of_tested"] is None
-
-
-def test_expected_tokens():
-    assert expected_tokens([]) == 1
-    assert expected_tokens([0.8] * 4) == pytest.approx((1 - 0.8**5) / (1 - 0.8))
-    assert expected_tokens([0.9, 0.5]) == pytest.approx(1 + 0.9 + 0.45)
 
 
 def test_possible_speedup_is_the_hardware_form():
