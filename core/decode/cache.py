@@ -25,7 +25,8 @@ class Scorer(Protocol):
     """What decoding needs of a model. CachedModel is the real one."""
 
     name: str
-    length: int  # tokens in the cache
+    ids: list[int]  # the tokens in the cache
+    length: int  # how many that are
     context: int | None  # the longest sequence it can read
     vocabulary: int  # columns of its logits
     device: torch.device
@@ -35,6 +36,12 @@ class Scorer(Protocol):
 
     def crop(self, length: int) -> None:
         """Forgets tokens until `length` are left; no-op where there are no more than that."""
+
+    def begin(self, ids: list[int]) -> int:
+        """Forgets what isn't the beginning of `ids`, and the last of `ids`, whose logits are still to be computed.
+
+        Returns how many tokens are left in the cache: what needn't be read again.
+        """
 
     def wait(self) -> None:
         """Returns when the device has finished, so that a clock read now is true."""
@@ -47,6 +54,14 @@ def read(model: Scorer, ids: list[int], keep: int, between=lambda: None) -> Tens
         ids = ids[CHUNK:]
         between()
     return model.forward(ids, keep)
+
+
+def shared(a: list[int], b: list[int], start: int = 0) -> int:
+    """How many first tokens two sequences have in common, where the first `start` are known to be the same."""
+    end = min(len(a), len(b))
+    if a[start:end] == b[start:end]:
+        return max(start, end)
+    return next(i for i in range(start, end) if a[i] != b[i])
 
 
 class BufferedLayer(DynamicLayer):
@@ -112,7 +127,7 @@ class CachedModel:
         config = model.config.get_text_config(decoder=True)
         self.context = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
         self.vocabulary = vocabulary or config.vocab_size
-        self.length = 0
+        self.ids: list[int] = []
         accepted = inspect.signature(model.forward).parameters
         self._cache_word = next((word for word in ("cache", "past_key_values") if word in accepted), None)
         if self._cache_word is None or getattr(model.config, "is_encoder_decoder", False):
@@ -124,12 +139,21 @@ class CachedModel:
                 architecture=type(model).__name__,
             )
         self._keeps_logits = "logits_to_keep" in accepted
-        self._cache = DynamicCache(config=model.config)
+        self._rollback = rollback
+        self._cache = self._empty()
         if rollback:
             self._refuse_one_way_layers(longest)
-        self._cache.layers = [BufferedLayer() if type(layer) is DynamicLayer else layer for layer in self._cache.layers]
-        if self._cache.layer_class_to_replicate is DynamicLayer:
-            self._cache.layer_class_to_replicate = BufferedLayer
+
+    @property
+    def length(self) -> int:
+        return len(self.ids)
+
+    def _empty(self) -> DynamicCache:
+        cache = DynamicCache(config=self.model.config)
+        cache.layers = [BufferedLayer() if type(layer) is DynamicLayer else layer for layer in cache.layers]
+        if cache.layer_class_to_replicate is DynamicLayer:
+            cache.layer_class_to_replicate = BufferedLayer
+        return cache
 
     def _refuse_one_way_layers(self, longest: int | None) -> None:
         for layer in self._cache.layers:
@@ -159,7 +183,7 @@ class CachedModel:
         if self._keeps_logits:
             extra["logits_to_keep"] = keep
         logits = self.model(input_ids=torch.tensor([ids], device=self.device), **extra).logits[0]  # (keep or all, columns)
-        self.length += len(ids)
+        self.ids.extend(ids)
         logits = logits[-keep:, : self.vocabulary]
         lacking = self.vocabulary - logits.shape[-1]
         return logits if not lacking else torch.nn.functional.pad(logits, (0, lacking), value=-torch.inf)
@@ -168,7 +192,14 @@ class CachedModel:
         extra = self.length - length
         if extra > 0:
             self._cache.crop(-extra)
-            self.length = length
+            del self.ids[length:]
+
+    def begin(self, ids: list[int]) -> int:
+        kept = min(shared(self.ids, ids), len(ids) - 1)
+        if kept < self.length and not self._rollback:  # nothing can be taken back, so it begins anew
+            self._cache, self.ids = self._empty(), []
+        self.crop(kept)
+        return self.length
 
     def wait(self) -> None:
         if self.device.type == "cuda":

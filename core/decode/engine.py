@@ -35,6 +35,8 @@ from core.events import Drafted, Round
 class Decoding:
     """One text being written. `history` is what's committed; `text` what's written, up to a stop string; `stop` why it ended.
 
+    seconds: the time that this text has taken since the prompt was read: its rounds, and what `spend` added. Several texts can
+    take turns in one process, and each has its own clock. `reused`: tokens of the prompt that the target's cache already held.
     verifier None: the lossless one for `sampling`. details False: rounds carry ids and verdicts, no probabilities.
     Raises UserError where the prompt is empty or leaves no room in the target's context.
     """
@@ -70,37 +72,50 @@ class Decoding:
         self.history = History(prompt)
         self.stop = ""
         self.text = ""
+        self.seconds = 0.0
+        self.reused = 0
         self._eos = frozenset(self.sampling.eos)
         self._tail = self.pieces.start()
         for token in prompt[-4:]:  # a prompt may end in half a character, or in what decides the next token's space
             self._tail = self.pieces.feed(self._tail, token)[1]
         self._longest_stop = max((len(s) for s in self.sampling.stop), default=0)
+        self._read = False
         self._next: Tensor | None = None  # logits after the prompt, (1, vocabulary), until the first round used them
 
     def prefill(self, between: Callable[[], None] = lambda: None) -> float:
-        """Reads the prompt with target and draft; returns the seconds. `between` is called after every 2,048 tokens."""
+        """Reads the prompt with target and draft; returns the seconds. `between` is called after every 2,048 tokens.
+
+        A target or draft handed over with a beginning of the prompt in its cache reads only what follows.
+        """
         begun = perf_counter()
-        self._next = read(self.target, self.history.ids, 1, between)
+        self.reused = self.target.begin(self.history.ids)
+        self._next = read(self.target, self.history.ids[self.reused :], 1, between)
         self.proposer.start(self.history.ids)
         self.target.wait()
+        self._read = True
         return perf_counter() - begun
 
+    def spend(self, seconds: float) -> None:
+        """Adds time that the caller spent on this text, such as on sending its rounds to the window."""
+        self.seconds += seconds
+
     def rounds(self, turn: Callable[[], bool] = lambda: True) -> Iterator[Round]:
-        """Rounds until the text ends. `turn` is called before each: it may wait, and False ends the run ('stopped')."""
-        if self._next is None and self.target.length == 0:
+        """Rounds until the text ends. `turn` is called before each: it may wait, and False ends the run ('stopped').
+
+        What happens between rounds isn't in `seconds`, unless the caller says so by `spend`.
+        """
+        if not self._read:
             self.prefill()
-        number, begun, waited = 0, perf_counter(), 0.0
+        number = 0
         while not self.stop:
-            asked = perf_counter()
             if not turn():
                 self.stop = "stopped"
                 return
-            waited += perf_counter() - asked
             number += 1
-            yield self._round(number, begun + waited)
+            yield self._round(number)
 
     @torch.inference_mode()
-    def _round(self, number: int, begun: float) -> Round:
+    def _round(self, number: int) -> Round:
         clock, history, target = perf_counter, self.history, self.target
         drafting = clock()
         start, room = len(history.ids), self.room()
@@ -156,6 +171,7 @@ class Decoding:
             shown, final_top = tuple(map(Drafted, drafted, texts, states)), ()
         self._tail, self.stop, self.text = tail, stop, self.text + text
         done = clock()
+        self.seconds += done - drafting
         return Round(
             number=number,
             start=start,
@@ -176,7 +192,7 @@ class Decoding:
             },
             target_cache=target.length,
             draft_cache=self.proposer.length,
-            at=done - begun,
+            at=self.seconds,
             stop=stop,
         )
 

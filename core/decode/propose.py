@@ -22,7 +22,8 @@ from core.decode.sampling import Chooser, History, Sampling, bad_row
 class Proposal:
     """Drafted tokens. rows: (len(ids), vocabulary), what each was drawn from; None: a point mass on each token.
 
-    scores: a draft model's adjusted logits, for the screen; why: 'gamma', 'nothing to propose', 'length', 'end of text'.
+    scores: a draft model's adjusted logits, for the screen; why: 'gamma', 'nothing to propose', 'length', 'end of text',
+    'confidence'.
     """
 
     ids: list[int] = field(default_factory=list)
@@ -68,18 +69,26 @@ class Nobody:
 
 
 class DraftModel:
-    """A smaller model drafts (Leviathan et al. 2023, section 2; Chen et al. 2023). `sampling` is its own; by default the target's."""
+    """A smaller model drafts (Leviathan et al. 2023, section 2; Chen et al. 2023). `sampling` is its own; by default the target's.
 
-    def __init__(self, model: Scorer, sampling: Sampling):
-        self.model, self.sampling = model, sampling
+    confidence: drafting stops after a token that the draft gave less probability than this (in greedy drafting: of the softmax);
+    0: never. The unsure token stays in the proposal, since dropping what was drawn would bias what's left. A model that was
+    handed over with a beginning of the prompt in its cache reads only what follows.
+    """
+
+    def __init__(self, model: Scorer, sampling: Sampling, confidence: float = 0.0):
+        if not 0 <= confidence < 1:
+            raise ValueError("confidence is a probability below 1")
+        self.model, self.sampling, self.confidence = model, sampling, confidence
 
     @property
     def length(self) -> int:
         return self.model.length
 
     def start(self, prompt: list[int]) -> None:
-        if len(prompt) > 1 and (self.model.context is None or len(prompt) <= self.model.context):
-            read(self.model, prompt[:-1], 1)
+        held = self.model.begin(prompt)
+        if held < len(prompt) - 1 and (self.model.context is None or len(prompt) <= self.model.context):
+            read(self.model, prompt[held:-1], 1)
 
     def propose(self, history: History, gamma: int, chooser: Chooser) -> Proposal:
         out, rows = Proposal(), []
@@ -98,15 +107,20 @@ class DraftModel:
                 token, best = int(token), float(best)
                 if best != best or best in (torch.inf, -torch.inf):
                     bad_row(scores, "draft")
+                sure = 1.0 if not self.confidence else 1 / float((scores - best).exp().sum())  # the largest of the softmax
             else:
                 row = self.sampling.probabilities(scores, "draft")
                 rows.append(row)
                 token = chooser.categorical(row[0])
+                sure = 1.0 if not self.confidence else float(row[0, token])
             out.calls.append((len(feed), perf_counter() - begun))
             out.ids.append(token)
             feed = [token]
             if token in self.sampling.eos:
                 out.why = "end of text"  # nothing can follow it
+                break
+            if sure < self.confidence and place + 1 < gamma:
+                out.why = "confidence"
                 break
         else:
             if room < gamma:

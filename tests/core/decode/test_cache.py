@@ -122,3 +122,31 @@ def test_encoder_decoder_is_refused():
     model = T5ForConditionalGeneration(T5Config(vocab_size=32, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2))
     with pytest.raises(UserError, match="decoder"):
         CachedModel(model)
+
+
+def test_it_begins_from_what_a_text_shares_with_its_cache():
+    cached = CachedModel(made("llama"))
+    ids = list(range(5, 25))
+    cached.forward(ids, 1)
+    assert cached.ids == ids
+    assert cached.begin([*ids[:12], 1, 1]) == 12
+    assert cached.ids == ids[:12]
+    assert cached._cache.get_seq_length() == 12
+    assert cached.begin(ids[:12]) == 11  # the last token's logits are still wanted
+    assert cached.begin([1, 2]) == 0
+
+
+def test_a_cache_that_cannot_be_taken_back_begins_anew_or_goes_on():
+    model = made("mistral", sliding_window=8)
+    cached, ids = CachedModel(model, rollback=False), list(range(5, 25))
+    cached.forward(ids, 1)
+    assert cached.begin([*ids, 1, 2]) == 20
+    rows = cached.forward([1, 2], 1)
+    with torch.inference_mode():
+        fresh = model(input_ids=torch.tensor([[*ids, 1, 2]])).logits[0, -1:]
+    assert (rows - fresh).abs().max() < 1e-4
+    assert cached.begin(ids) == 0
+    rows = cached.forward(ids, 1)
+    with torch.inference_mode():
+        fresh = model(input_ids=torch.tensor([ids])).logits[0, -1:]
+    assert (rows - fresh).abs().max() < 1e-4

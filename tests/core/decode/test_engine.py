@@ -174,6 +174,95 @@ def test_asked_to_stop_it_ends_between_rounds(make):
     assert decoding.stop == "stopped"
 
 
+# ---- the clock, and what the caches held already ------------------------------------------------------------------------
+
+
+def test_a_texts_clock_runs_only_in_its_own_rounds(make):
+    """Texts that take turns don't pay for each other's rounds, nor for whoever waits between them."""
+    import time
+
+    one, two = make("draft", 2, max_new_tokens=9), make("draft", 2, max_new_tokens=9)
+    turns = [one.rounds(), two.rounds()]
+    at, spent = {0: [], 1: []}, {0: 0.0, 1: 0.0}
+    while turns[0] is not None:
+        for lane, rounds in enumerate(turns):
+            taken = next(rounds, None)
+            if taken is None:
+                turns[lane] = None
+                continue
+            spent[lane] += sum(taken.seconds.values())
+            at[lane].append(taken.at)
+            time.sleep(0.02)
+    for lane, decoding in enumerate((one, two)):
+        assert at[lane] == sorted(at[lane])
+        assert at[lane][-1] == decoding.seconds == pytest.approx(spent[lane])
+        assert decoding.seconds < 0.02 * len(at[lane]) + 0.02 * 9  # the other's pauses aren't in it
+
+
+def test_what_the_caller_spent_is_in_the_next_rounds_time(make):
+    decoding = make(max_new_tokens=3)
+    rounds = decoding.rounds()
+    first = next(rounds)
+    decoding.spend(5.0)
+    assert next(rounds).at >= first.at + 5
+
+
+def fed(model):
+    """How many tokens each forward of a CachedModel is fed from now on."""
+    counts, forward = [], model.forward
+
+    def counting(ids, keep):
+        counts.append(len(ids))
+        return forward(ids, keep)
+
+    model.forward = counting
+    return counts
+
+
+@pytest.mark.parametrize("proposer", ["none", "draft"])
+def test_a_cache_handed_over_is_read_on_from(make, proposer):
+    """A chat's next turn: both caches hold the last one, and only what's new is read."""
+    first = make(proposer, 2)
+    written(first)
+    longer = [*first.history.ids, 7, 8, 9]
+    fresh = make(proposer, 2, prompt=longer)
+    expected = written(fresh)[0]
+    assert fresh.reused == 0
+
+    again = make(proposer, 2, prompt=longer)
+    again.target = first.target
+    target = fed(first.target)
+    if proposer == "draft":
+        again.proposer.model = first.proposer.model
+        draft = fed(first.proposer.model)
+    again.prefill()
+    assert again.reused == len(first.history.ids) - 1
+    assert target == [4]  # the last token of the old text was never fed
+    if proposer == "draft":
+        assert sum(draft) <= 5
+    assert written(again)[0] == expected
+
+
+def test_an_edited_prompt_is_read_from_where_it_differs(make):
+    first = make(prompt=[5, 6, 7, 8, 9, 10])
+    written(first)
+    again = make(prompt=[5, 6, 7, 11, 9, 10])
+    expected = written(make(prompt=[5, 6, 7, 11, 9, 10]))[0]
+    again.target = first.target
+    assert written(again)[0] == expected
+    assert again.reused == 3
+
+
+def test_a_prompt_that_is_cached_whole_is_read_for_its_last_token(make):
+    first = make(prompt=[5, 6, 7, 8])
+    expected = written(first)[0]
+    again = make(prompt=[5, 6, 7, 8])
+    again.target = first.target
+    counts = fed(again.target)
+    assert written(again)[0] == expected
+    assert counts[0] == 1
+
+
 # ---- processing -----------------------------------------------------------------------------------------------------------
 
 

@@ -95,3 +95,25 @@ def test_a_lagging_draft_reads_what_it_missed():
     out = draft.propose(history, 2, Seeded(0))
     assert out.calls[0][0] == 4
     assert draft.model.cached == [*history.ids, out.ids[0]]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_draft_stops_after_an_unsure_token_and_keeps_it(temperature):
+    sampling = Sampling(temperature=temperature)
+    sure = DraftModel(Table(4), sampling)
+    history = History([0, 1])
+    sure.start(history.ids)
+    whole = sure.propose(history, 6, Seeded(1))
+    chances = [float(torch.softmax(row[0], -1)[x]) for row, x in zip(whole.scores, whole.ids, strict=True)]
+    limit = sorted(chances)[1] + 1e-9  # two of the six are below
+    unsure = DraftModel(Table(4), sampling, confidence=limit)
+    unsure.start(history.ids)
+    out = unsure.propose(history, 6, Seeded(1))
+    first = next(i for i, chance in enumerate(chances) if chance < limit)
+    assert out.ids == whole.ids[: first + 1]
+    assert out.why == ("confidence" if first < 5 else "gamma")
+
+
+def test_confidence_is_a_probability():
+    with pytest.raises(ValueError, match="probability"):
+        DraftModel(Table(4), Sampling(), confidence=1.0)

@@ -48,6 +48,11 @@ class Table:
     def crop(self, length):
         del self.cached[length:]
 
+    def begin(self, ids):
+        while self.cached != ids[: len(self.cached)] or len(self.cached) >= len(ids):
+            self.cached.pop()
+        return len(self.cached)
+
     def wait(self):
         pass
 
