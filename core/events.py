@@ -143,6 +143,7 @@ class Drafted:
     top: tuple[Candidate, ...] = ()
     branch: int = 0  # in a tree: its rank among its siblings by the draft's probability; 0 is the draft's first choice
     distance: float | None = None  # of a rule that isn't lossless: total variation of this position's law from the target's
+    chance: float | None = None  # what u was compared with: min(1, target/draft) of the token rule, another number of the block rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decode.pieces import Pieces
 from core.decode.propose import Proposal
-from core.decode.sampling import Sampling
+from core.decode.sampling import Sampling, entropy
 from core.decode.verify import Verdict
 from core.events import Candidate, Drafted
 
@@ -73,6 +73,9 @@ def describe(
                 mine[width + 1],
                 _margin(mine, width, q[i]),
                 _candidates(top[i], chances, mine, pieces),
+                verdict.branch[i] if i < len(verdict.branch) else 0,
+                verdict.distance[i] if i < len(verdict.distance) else None,
+                verdict.chances[i] if i < len(verdict.chances) else None,
             )
         )
     last = rows - 1
@@ -87,11 +90,6 @@ def describe(
     else:
         final = _candidates(top[last], shared[last] if both and last < both else None, own[last], pieces)
     return tuple(out), final
-
-
-def entropy(p: Tensor) -> Tensor:
-    """Of each row, in nats. p: (rows, vocabulary) -> (rows,). Half the time of torch.special.entr, which tests each element."""
-    return -(p * p.clamp_min(torch.finfo(p.dtype).tiny).log()).sum(-1)
 
 
 def _margin(mine: list[float], width: int, q: Tensor) -> float:
