@@ -1,10 +1,12 @@
 """A model with its key-value cache, which can be taken back by some tokens.
 
-`CachedModel.forward` feeds tokens after those in the cache; `crop` forgets the last of them. Covers decoder-only
-transformers whose whole past is kept. Where a layer keeps less (a sliding window that was outgrown, a recurrent state)
-nothing can be taken back exactly, and such a model is refused for drafting, with the reason. Batches aren't here.
+`CachedModel.forward` feeds tokens after those in the cache; `crop` forgets the last of them. `forward_tree` feeds tokens that
+go on from each other in a tree, and `keep_path` forgets all but one path of it. Covers decoder-only transformers with
+attention in every layer. A sliding window's keys and values are all kept, and its mask alone does the windowing, so they
+can be taken back, too. A recurrent state can't, and such a model is refused for drafting, with the reason. Batches aren't here.
 
-Semantics of transformers 5.24: the keyword is `cache`; `crop` takes zero or a negative count of tokens to forget.
+Semantics of transformers 5.24: the keyword is `cache`; `crop` takes zero or a negative count of tokens to forget; a mask of
+four dimensions is used as it is.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
-from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+from transformers.cache_utils import DummyLayer, DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from core.errors import UserError
 
+RESERVED = 4096  # tokens: a longer text's buffers grow as it does
 CHUNK = 2048  # tokens a forward when a prompt is read: bounds memory, and lets a cancel through
 
 
@@ -42,6 +45,15 @@ class Scorer(Protocol):
 
         Returns how many tokens are left in the cache: what needn't be read again.
         """
+
+    def require_trees(self) -> None:
+        """Raises UserError where `forward_tree` can't be right."""
+
+    def forward_tree(self, ids: list[int], parents: list[int], keep: int) -> Tensor:
+        """Feeds a tree: token i follows token parents[i] < i of these, or, at -1, the cache. As `forward` otherwise."""
+
+    def keep_path(self, places: list[int]) -> None:
+        """Of what the last `forward_tree` fed, keeps the tokens at these places, which are a path from the cache on."""
 
     def wait(self) -> None:
         """Returns when the device has finished, so that a clock read now is true."""
@@ -70,10 +82,14 @@ class BufferedLayer(DynamicLayer):
     transformers' own layer concatenates, which at 1,000 tokens of SmolLM2 copies 46 MB for each new one.
     """
 
+    def __init__(self, room: int = 0):
+        super().__init__()
+        self._first = max(256, room)
+        self._room = self._length = 0
+
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         super().lazy_initialization(key_states, value_states)
-        self._room = 0
-        self._length = 0
+        self._room = self._length = 0
 
     def update(self, key_states: Tensor, value_states: Tensor, *args, **kwargs) -> tuple[Tensor, Tensor]:
         """key_states, value_states: (batch, heads, new, head_dim); returns those of the whole past."""
@@ -81,7 +97,7 @@ class BufferedLayer(DynamicLayer):
             self.lazy_initialization(key_states, value_states)
         begin, end = self._length, self._length + key_states.shape[-2]
         if end > self._room:
-            self._room = max(256, end + end // 2)
+            self._room = max(self._first, end + end // 2)
             self._keys = _grown(self.keys, key_states, self._room, begin)
             self._values = _grown(self.values, value_states, self._room, begin)
         self._keys[:, :, begin:end] = key_states
@@ -100,9 +116,31 @@ class BufferedLayer(DynamicLayer):
         self._room = self._length = 0
         super().reset()
 
+    def keep(self, start: int, places: list[int]) -> None:
+        """Forgets everything from position `start` on but what lies at `places`, which moves up."""
+        end = start + len(places)
+        moved = next((i for i, place in enumerate(places) if place != start + i), None)
+        if moved is not None:
+            for buffer in (self._keys, self._values):
+                buffer[:, :, start + moved : end] = buffer[:, :, places[moved:]]  # indexing by a list copies first
+        self._show(end)
+
     def _show(self, length: int) -> None:
         self._length = length
         self.keys, self.values = self._keys[:, :, :length], self._values[:, :, :length]
+
+
+class WindowLayer(BufferedLayer):
+    """A sliding window's past, kept whole: what leaves the window is hidden by the mask, and comes back when the cache is cropped.
+
+    transformers' own forgets it, or, told to record, until the next crop. Costs memory for the whole text.
+    """
+
+    is_sliding = True  # the mask is that of a window; its sizes are a full layer's
+
+    def __init__(self, window: int, room: int = 0):
+        super().__init__(room)
+        self.sliding_window = window
 
 
 def _grown(old: Tensor, like: Tensor, room: int, used: int) -> Tensor:
@@ -112,13 +150,30 @@ def _grown(old: Tensor, like: Tensor, room: int, used: int) -> Tensor:
     return new
 
 
+TREE_LAYERS = (BufferedLayer, WindowLayer, DummyLayer)
+
+
+def tree_mask(parents: list[int], cached: int) -> tuple[list[int], Tensor]:
+    """The depth of each node, and what it may attend to: the cache, its ancestors and itself, as (nodes, cached + nodes) of bool."""
+    depths: list[int] = []
+    allowed = torch.zeros(len(parents), cached + len(parents), dtype=torch.bool)
+    allowed[:, :cached] = True
+    for node, parent in enumerate(parents):
+        depths.append(depths[parent] + 1 if parent >= 0 else 0)
+        if parent >= 0:
+            allowed[node] = allowed[parent]
+        allowed[node, cached + node] = True
+    return depths, allowed
+
+
 class CachedModel:
     """A transformers causal language model in inference, batch of one.
 
     vocabulary: how many tokens the tokenizer has; further columns of the logits are padding and are cut off, and tokens
     without a column can't come. None: as many as columns.
-    rollback: whether `crop` will be asked for; refuses, with a UserError, a model that can't.
-    longest: the longest sequence that will be fed, drafted tokens included; a sliding window up to this long is whole.
+    rollback: whether `crop` will be asked for; refuses, with a UserError, a model that can't. False keeps of a sliding window
+    only the window.
+    longest: the longest sequence expected, drafted tokens included; room is made for it at once.
     """
 
     def __init__(self, model, *, name: str = "", vocabulary: int | None = None, rollback: bool = True, longest: int | None = None):
@@ -139,42 +194,41 @@ class CachedModel:
                 architecture=type(model).__name__,
             )
         self._keeps_logits = "logits_to_keep" in accepted
-        self._rollback = rollback
+        self._takes_trees = "position_ids" in accepted and "attention_mask" in accepted
+        self._rollback, self._reserved = rollback, min(longest or 0, RESERVED)
         self._cache = self._empty()
+        self._fork = 0  # tokens that were cached before the last tree
         if rollback:
-            self._refuse_one_way_layers(longest)
+            self._refuse_one_way_layers()
 
     @property
     def length(self) -> int:
         return len(self.ids)
 
     def _empty(self) -> DynamicCache:
-        cache = DynamicCache(config=self.model.config)
-        cache.layers = [BufferedLayer() if type(layer) is DynamicLayer else layer for layer in cache.layers]
+        cache, kinds = DynamicCache(config=self.model.config), self._kinds()
+        for i, layer in enumerate(cache.layers):
+            if type(layer) is DynamicLayer:
+                cache.layers[i] = BufferedLayer(self._reserved)
+            elif self._rollback and type(layer) is DynamicSlidingWindowLayer and kinds.get(i) != "chunked_attention":
+                cache.layers[i] = WindowLayer(layer.sliding_window, self._reserved)
         if cache.layer_class_to_replicate is DynamicLayer:
             cache.layer_class_to_replicate = BufferedLayer
         return cache
 
-    def _refuse_one_way_layers(self, longest: int | None) -> None:
+    def _kinds(self) -> dict[int, str]:
+        """What each layer's attention is, where the configuration says so."""
+        return dict(enumerate(getattr(self.model.config.get_text_config(decoder=True), "layer_types", None) or ()))
+
+    def _refuse_one_way_layers(self) -> None:
         for layer in self._cache.layers:
-            kind = type(layer).__name__
-            if isinstance(layer, DynamicSlidingWindowLayer) and not hasattr(layer, "recurrent_states"):
-                if longest is not None and longest < layer.sliding_window:
-                    continue  # nothing ever leaves the window, so it's a full cache
-                raise UserError(
-                    "{name} remembers only the last {window} tokens (a sliding window), so drafted tokens can't be taken back exactly.",
-                    hint="Decode it plainly, keep the text below {window} tokens, or choose a model with full attention.",
-                    kind="model",
-                    name=self.name,
-                    window=layer.sliding_window,
-                )
-            if hasattr(layer, "recurrent_states") or not layer.is_croppable:
+            if hasattr(layer, "recurrent_states") or not layer.is_croppable or isinstance(layer, DynamicSlidingWindowLayer):
                 raise UserError(
                     "{name} has layers whose state can't be taken back ({layer}), so it can't draft or check drafts.",
                     hint="Decode it plainly, or choose a model with attention in every layer.",
                     kind="model",
                     name=self.name,
-                    layer=kind,
+                    layer=type(layer).__name__,
                 )
 
     @torch.inference_mode()
@@ -182,11 +236,84 @@ class CachedModel:
         extra = {self._cache_word: self._cache, "use_cache": True}
         if self._keeps_logits:
             extra["logits_to_keep"] = keep
+        return self._feed(ids, keep, extra)
+
+    def _feed(self, ids: list[int], keep: int, extra: dict) -> Tensor:
         logits = self.model(input_ids=torch.tensor([ids], device=self.device), **extra).logits[0]  # (keep or all, columns)
         self.ids.extend(ids)
         logits = logits[-keep:, : self.vocabulary]
         lacking = self.vocabulary - logits.shape[-1]
         return logits if not lacking else torch.nn.functional.pad(logits, (0, lacking), value=-torch.inf)
+
+    @torch.inference_mode()
+    def forward_tree(self, ids: list[int], parents: list[int], keep: int) -> Tensor:
+        self._fork = self.length
+        if parents == list(range(-1, len(ids) - 1)):  # a chain
+            return self.forward(ids, keep)
+        extra = {self._cache_word: self._cache, "use_cache": True}
+        if self._keeps_logits:
+            extra["logits_to_keep"] = keep
+        depths, mask = tree_mask(parents, self._fork)  # (new,), (new, cached + new)
+        extra["position_ids"] = torch.tensor([depths], device=self.device) + self._fork
+        extra["attention_mask"] = self._masks(mask, extra["position_ids"][0])
+        return self._feed(ids, keep, extra)
+
+    def _masks(self, allowed: Tensor, positions: Tensor):
+        """What to add to the attention scores: one mask (1, 1, new, cached + new), or one for each kind of layer."""
+        dtype = next(self.model.parameters()).dtype
+        allowed, lowest = allowed.to(self.device), torch.finfo(dtype).min
+
+        def added(window: int | None) -> Tensor:
+            seen = allowed
+            if window is not None:
+                at = torch.cat([torch.arange(self._fork, device=self.device), positions])  # of every key
+                seen = seen & (positions[:, None] - at < window)
+            return torch.zeros(seen.shape, dtype=dtype, device=self.device).masked_fill(~seen, lowest)[None, None]
+
+        layers = [(i, layer) for i, layer in enumerate(self._cache.layers) if isinstance(layer, BufferedLayer)]
+        windows = {i: getattr(layer, "sliding_window", None) for i, layer in layers}
+        if len(set(windows.values())) < 2:
+            return added(next(iter(windows.values()), None))
+        kinds = self._kinds()
+        return {kind: added(windows[next(i for i in windows if kinds[i] == kind)]) for kind in {kinds[i] for i in windows}}
+
+    @torch.inference_mode()
+    def keep_path(self, places: list[int]) -> None:
+        wanted = [self._fork + place for place in places]
+        for layer in self._cache.layers:
+            if isinstance(layer, BufferedLayer) and layer.is_initialized:
+                layer.keep(self._fork, wanted)
+        self.ids[self._fork :] = [self.ids[place] for place in wanted]
+
+    def require_trees(self) -> None:
+        """Raises UserError where the model doesn't read a tree as it reads the tree's paths: tried on five tokens."""
+        config = self.model.config.get_text_config(decoder=True)
+        attention = getattr(config, "_attn_implementation", None)
+        if not self._takes_trees or attention not in ("sdpa", "eager") or not all(type(x) in TREE_LAYERS for x in self._cache.layers):
+            self._refuse_trees(attention or "")
+        trial = CachedModel(self.model, name=self.name, vocabulary=self.vocabulary)
+        ids = [token % self.vocabulary for token in (1, 2, 3, 5, 7)]
+        straight = trial.forward([ids[i] for i in (0, 1, 2, 4)], 1)
+        trial.crop(1)
+        try:
+            branched = trial.forward_tree(ids[1:], [-1, 0, 0, 1], 1)  # 0 - 1 - 2 - 4, and 3 beside 2
+        except (TypeError, ValueError, RuntimeError, KeyError, AttributeError) as error:
+            self._refuse_trees(f"{type(error).__name__}: {error}")
+        # Rounding apart: another mask may take another kernel.
+        close = 1e-3 if straight.dtype == torch.float32 else 0.1
+        finite = straight.isfinite()
+        if float((straight - branched)[finite].abs().max()) > close * max(1.0, float(straight[finite].abs().max())):
+            self._refuse_trees("the logits of a branch aren't those of its path")
+
+    def _refuse_trees(self, detail: str) -> None:
+        raise UserError(
+            "{name} ({architecture}) can't read several continuations at once, so it can't check a tree of drafts.",
+            hint="Choose the token or the block rule.",
+            kind="model",
+            detail=detail,
+            name=self.name,
+            architecture=type(self.model).__name__,
+        )
 
     def crop(self, length: int) -> None:
         extra = self.length - length

@@ -15,16 +15,18 @@ anything is counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from time import perf_counter
 
 import torch
 from torch import Tensor
 
+from core.decode import tree
 from core.decode.cache import Scorer, read
 from core.decode.detail import describe
 from core.decode.pieces import Pieces
 from core.decode.policy import Fixed, Policy
-from core.decode.propose import Nobody, Proposal, Proposer
+from core.decode.propose import Nobody, Proposal, Proposer, TreeShape
 from core.decode.sampling import Chooser, History, Sampling, Seeded
 from core.decode.stats import Costs
 from core.decode.verify import Verifier, verifier_for
@@ -37,8 +39,9 @@ class Decoding:
 
     seconds: the time that this text has taken since the prompt was read: its rounds, and what `spend` added. Several texts can
     take turns in one process, and each has its own clock. `reused`: tokens of the prompt that the target's cache already held.
-    verifier None: the lossless one for `sampling`. details False: rounds carry ids and verdicts, no probabilities.
-    Raises UserError where the prompt is empty or leaves no room in the target's context.
+    verifier None: the lossless one for `sampling` and the proposer. details False: rounds carry ids and verdicts, no probabilities.
+    Raises UserError where the prompt is empty or leaves no room in the target's context, and where a tree is to be drafted for
+    a target that can't read one.
     """
 
     def __init__(
@@ -67,7 +70,10 @@ class Decoding:
             )
         self.target, self.sampling = target, sampling or Sampling()
         self.proposer, self.policy = proposer or Nobody(), policy or Fixed(0)
-        self.verifier, self.chooser = verifier or verifier_for(self.sampling), chooser or Seeded(0)
+        trees = isinstance(self.proposer, tree.TreeDraft)
+        if trees:
+            target.require_trees()
+        self.verifier, self.chooser = verifier or (tree.verify if trees else verifier_for(self.sampling)), chooser or Seeded(0)
         self.pieces, self.costs, self.details = pieces or Pieces(), costs or Costs(), details
         self.history = History(prompt)
         self.stop = ""
@@ -131,25 +137,30 @@ class Decoding:
         proposal.move(target.device)
 
         verifying = clock()
-        # The first round has the logits after the prompt already. Later ones feed the last committed token, too.
-        feed = history.ids[target.length :] + drafted
-        if self._next is None:
-            logits = target.forward(feed, len(drafted) + 1)  # (drafted + 1, vocabulary)
-        elif feed:
-            logits = torch.cat([self._next, target.forward(feed, len(drafted))])
-        else:
-            logits = self._next
-        self._next = None
+        branched = proposal.tree
+        pending = history.ids[target.length :]
+        logits, feed = self._logits(pending, drafted, branched)
         target.wait()
 
         sampled = clock()
-        scores = self.sampling.adjust(logits, history, drafted)
+        scores = (
+            self.sampling.adjust(logits, history, drafted) if branched is None else tree.adjust(logits, history, branched, self.sampling)
+        )
         verdict = self.verifier(scores, proposal, self.sampling, self.chooser)
+        ranks: list[int] = []
+        if branched is not None:
+            if not isinstance(verdict, tree.Walk):
+                raise ValueError("a tree of drafted tokens needs the tree's own rule")
+            proposal, ranks, looked_at = tree.walked(proposal, verdict)
+            drafted, scores = proposal.ids, scores[looked_at]
         block = [*drafted[: verdict.accepted], verdict.final]
         committed, stop, text, tail = self._cut(block, room)
 
         cropping = clock()
         history.extend(committed)
+        if branched is not None:
+            first = len(feed) - len(branched.ids)
+            target.keep_path([*range(first), *(first + node for node in verdict.path[: len(committed)])])
         target.crop(len(history.ids) - 1)
         self.proposer.settle(history)
 
@@ -169,6 +180,8 @@ class Decoding:
         else:
             states = ["accepted"] * kept + ["rejected"] * (tested - kept) + ["untested"] * (len(drafted) - tested)
             shown, final_top = tuple(map(Drafted, drafted, texts, states)), ()
+        if any(ranks):
+            shown = tuple(replace(token, branch=rank) for token, rank in zip(shown, ranks, strict=True))
         self._tail, self.stop, self.text = tail, stop, self.text + text
         done = clock()
         self.seconds += done - drafting
@@ -194,7 +207,28 @@ class Decoding:
             draft_cache=self.proposer.length,
             at=self.seconds,
             stop=stop,
+            nodes=len(branched.ids) if branched is not None else 0,
         )
+
+    def _logits(self, pending: list[int], drafted: list[int], branched: TreeShape | None) -> tuple[Tensor, list[int]]:
+        """The target's logits after the history and after each drafted token (in a tree: each node), and what it was fed for them.
+
+        The first round has those after the prompt already. Later ones feed the last committed token, too.
+        """
+        nodes = drafted if branched is None else branched.ids
+        feed = pending + nodes
+        if not feed:
+            logits, self._next = self._next, None
+            return logits, feed
+        keep = len(nodes) + (self._next is None)
+        if branched is None:
+            logits = self.target.forward(feed, keep)
+        else:
+            before = len(pending)
+            logits = self.target.forward_tree(feed, [*range(-1, before - 1), *(before + parent for parent in branched.parents)], keep)
+        if self._next is not None:
+            logits, self._next = torch.cat([self._next, logits]), None
+        return logits, feed  # logits: (nodes + 1, vocabulary)
 
     def room(self) -> int:
         """How many tokens may still be written."""

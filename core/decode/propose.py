@@ -18,19 +18,55 @@ from core.decode.cache import Scorer, read
 from core.decode.sampling import Chooser, History, Sampling, bad_row
 
 
+@dataclass(frozen=True)
+class TreeShape:
+    """Candidates for several continuations. Node i is the token ids[i] after node parents[i] < i, or, at -1, after the history.
+
+    The nodes of the draft's own chain come first, each after the one before; siblings come in the order of their rank.
+    """
+
+    ids: list[int]
+    parents: list[int]
+
+    @property
+    def chain(self) -> int:
+        """How many nodes the chain has."""
+        return next((i for i, parent in enumerate(self.parents) if parent != i - 1), len(self.ids))
+
+    def child(self, node: int, token: int) -> int | None:
+        """The child of a node (-1: of the root) that is this token."""
+        for i in range(node + 1, len(self.ids)):
+            if self.parents[i] == node and self.ids[i] == token:
+                return i
+        return None
+
+    def path_to(self, node: int) -> list[int]:
+        """The nodes from the root to this one, itself included."""
+        path: list[int] = []
+        while node >= 0:
+            path.append(node)
+            node = self.parents[node]
+        return path[::-1]
+
+    def rank(self, node: int) -> int:
+        """How many siblings come before it."""
+        return self.parents[:node].count(self.parents[node])
+
+
 @dataclass
 class Proposal:
     """Drafted tokens. rows: (len(ids), vocabulary), what each was drawn from; None: a point mass on each token.
 
     scores: a draft model's adjusted logits, for the screen; why: 'gamma', 'nothing to propose', 'length', 'end of text',
-    'confidence'.
+    'confidence'. calls: (tokens fed, seconds) of each forward.
     """
 
     ids: list[int] = field(default_factory=list)
     rows: Tensor | None = None
     scores: list[Tensor] = field(default_factory=list)
     why: str = "gamma"
-    calls: list[tuple[int, float]] = field(default_factory=list)  # (tokens fed, seconds) of each forward
+    calls: list[tuple[int, float]] = field(default_factory=list)
+    tree: TreeShape | None = None  # with branches: `ids` is then its chain
 
     def move(self, device: torch.device) -> None:
         """Takes the rows to the target's device, where it's another than the draft's."""

@@ -45,6 +45,29 @@ class Table:
             rows.append(self.table[before, token])
         return torch.stack(rows[-keep:])
 
+    @property
+    def ids(self):
+        return self.cached
+
+    def require_trees(self):
+        pass
+
+    def forward_tree(self, ids, parents, keep):
+        self.fork, rows = len(self.cached), []
+        for node, token in enumerate(ids):
+            assert parents[node] < node
+            at, path = node, []
+            while at >= 0:
+                path.insert(0, ids[at])
+                at = parents[at]
+            before = [*self.cached[: self.fork], *path][-2] if self.fork + len(path) > 1 else self.vocabulary
+            rows.append(self.table[before, token])
+        self.cached.extend(ids)
+        return torch.stack(rows[-keep:])
+
+    def keep_path(self, places):
+        self.cached[self.fork :] = [self.cached[self.fork + place] for place in places]
+
     def crop(self, length):
         del self.cached[length:]
 
