@@ -62,6 +62,11 @@ class Run:
         """Whether to finish early with what there is (not a cancel)."""
         return self._stopped.is_set()
 
+    @property
+    def paused(self) -> bool:
+        """Whether only steps are let through."""
+        return not self._go.is_set()
+
     def wait_turn(self) -> None:
         """Blocks while paused; returns at 'resume', once per 'step', or at 'stop'; raises Cancelled."""
         while not self._go.is_set():

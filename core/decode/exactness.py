@@ -1,0 +1,338 @@
+"""Whether what the engine writes is distributed as the target alone would write it: proved on toys, tested on real pairs.
+
+`enumerate_toy` runs the engine's own loop over a toy model with every random choice taken in turn, so the distribution
+that comes out is exact, and its distance from the target's is zero or it isn't. The toy's rules include three that were
+shipped by others and aren't lossless: softmax-ratio, discard and resample.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from core.decode.cache import shared
+from core.decode.engine import Decoding
+from core.decode.policy import Fixed
+from core.decode.propose import DraftModel, Proposal
+from core.decode.sampling import Chooser, Sampling
+from core.decode.verify import Verdict, Verifier, token, verifier_for
+from core.records import EnumerateSpec
+
+LETTERS = "abcd"
+UNSURE = 0.4  # below this the 'discard' rule's draft throws a token away
+LOSSLESS = ("token", "block", "tree")
+
+
+# ---- a world small enough to be enumerated ----------------------------------------------------------------------
+
+
+class Table:
+    """A 'model' whose logits are read from a table by the last two tokens.
+
+    It looks at what its cache holds, not at what it ought to hold, so a crop by the wrong count gives wrong probabilities.
+    """
+
+    context = None
+    device = torch.device("cpu")
+
+    def __init__(self, seed: int, vocabulary: int = 3, spread: float = 1.5):
+        self.name, self.vocabulary, self.ids = f"table {seed}", vocabulary, []
+        generator = torch.Generator().manual_seed(seed)
+        self.table = spread * torch.randn(vocabulary + 1, vocabulary + 1, vocabulary, generator=generator, dtype=torch.float64)
+
+    @property
+    def length(self) -> int:
+        return len(self.ids)
+
+    def row(self, ids: list[int]) -> Tensor:
+        """The logits after `ids`: (vocabulary,)."""
+        return self.table[ids[-2] if len(ids) > 1 else self.vocabulary, ids[-1]]
+
+    def forward(self, ids: list[int], keep: int) -> Tensor:
+        rows = []
+        for new in ids:
+            self.ids.append(new)
+            rows.append(self.row(self.ids))
+        return torch.stack(rows[-keep:])
+
+    def require_trees(self) -> None:
+        pass
+
+    def forward_tree(self, ids: list[int], parents: list[int], keep: int) -> Tensor:
+        self._fork, rows = len(self.ids), []
+        for node in range(len(ids)):
+            at, path = node, []
+            while at >= 0:
+                path.insert(0, ids[at])
+                at = parents[at]
+            rows.append(self.row([*self.ids[: self._fork], *path]))
+        self.ids.extend(ids)
+        return torch.stack(rows[-keep:])
+
+    def keep_path(self, places: list[int]) -> None:
+        self.ids[self._fork :] = [self.ids[self._fork + place] for place in places]
+
+    def crop(self, length: int) -> None:
+        del self.ids[length:]
+
+    def begin(self, ids: list[int]) -> int:
+        self.crop(min(shared(self.ids, ids), len(ids) - 1))
+        return self.length
+
+    def wait(self) -> None:
+        pass
+
+
+class Letters:
+    """Tokens as the letters a, b, c, d."""
+
+    def start(self) -> None:
+        return None
+
+    def feed(self, tail: None, token: int) -> tuple[str, None]:
+        return LETTERS[token], None
+
+    def alone(self, token: int) -> str:
+        return LETTERS[token]
+
+
+class EveryBranch:
+    """A chooser that takes each possible course of a run in turn; `weight` is the chance of the one at hand.
+
+    base: the choices that the run begins with, (taken, of how many) each, which stay as they are.
+    """
+
+    def __init__(self, base: tuple[tuple[int, int], ...] = ()):
+        self.script, self.fixed = list(base), len(base)
+        self.begin()
+
+    def begin(self) -> None:
+        self.at, self.weight = 0, 1.0
+
+    def _choose(self, chances: list[float]) -> int:
+        if self.at == len(self.script):
+            self.script.append((0, len(chances)))
+        taken, options = self.script[self.at]
+        if options != len(chances):
+            raise AssertionError("the run isn't the same after the same choices")
+        self.at += 1
+        self.weight *= chances[taken]
+        return taken
+
+    def categorical(self, p: Tensor) -> int:
+        values = p.tolist()
+        total = math.fsum(values)
+        possible = [i for i, v in enumerate(values) if v > 0]
+        return possible[self._choose([values[i] / total for i in possible])]
+
+    def bernoulli(self, chance: float) -> tuple[bool, float | None]:
+        if chance in (0.0, 1.0):
+            return bool(chance), None
+        return self._choose([chance, 1 - chance]) == 0, None
+
+    def advance(self) -> bool:
+        """To the next course; False where all were taken."""
+        while len(self.script) > self.fixed and self.script[-1][0] + 1 == self.script[-1][1]:
+            self.script.pop()
+        if len(self.script) <= self.fixed:
+            return False
+        taken, options = self.script[-1]
+        self.script[-1] = (taken + 1, options)
+        return True
+
+
+# ---- rules that look right and aren't ---------------------------------------------------------------------------
+
+
+class SoftmaxRatio(DraftModel):
+    """Drafts its argmax but reports the softmax as what it drew from (transformers 32867). Of a toy: total variation 0.7."""
+
+    def propose(self, history: Any, gamma: int, chooser: Chooser) -> Proposal:
+        wide, self.sampling = self.sampling, Sampling(temperature=0.0)
+        out = super().propose(history, gamma, chooser)
+        self.sampling = wide
+        if out.ids:
+            out.rows = torch.softmax(torch.cat(out.scores), -1)
+        return out
+
+
+class Discards(DraftModel):
+    """Stops where it's unsure of the token that it drew, and throws that token away, which biases those that are left."""
+
+    def propose(self, history: Any, gamma: int, chooser: Chooser) -> Proposal:
+        out = super().propose(history, gamma, chooser)
+        unsure = [i for i, x in enumerate(out.ids) if float(out.rows[i, x]) < UNSURE]
+        if unsure:
+            end = unsure[0]
+            return Proposal(out.ids[:end], out.rows[:end] if end else None, out.scores[:end], "confidence", out.calls)
+        return out
+
+
+def resampling(verifier: Verifier) -> Verifier:
+    """The rule with one mistake: after a rejection it draws from the target's distribution where the residual belongs.
+
+    Of a tree: where the target's own token is none of the candidates, it draws another one.
+    """
+
+    def wrong(scores: Tensor, proposal: Proposal, sampling: Sampling, chooser: Chooser) -> Verdict:
+        verdict = verifier(scores, proposal, sampling, chooser)
+        if verdict.q is not None and (verdict.residual is not None or proposal.tree is not None):
+            verdict.final = chooser.categorical(verdict.q[verdict.accepted])
+        return verdict
+
+    return wrong
+
+
+# ---- the proof --------------------------------------------------------------------------------------------------
+
+State = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # committed ids, and those in the target's and the draft's cache
+Script = tuple[tuple[int, int], ...]
+
+
+def enumerate_toy(spec: EnumerateSpec) -> dict[str, Any]:
+    """The exact law of the first `spec.tokens` tokens that the engine writes under a rule, against the target's own.
+
+    Rounds that leave the same text and the same caches behind go on as one, so that each is run once from there.
+    Returns {rule, lossless (whether the rule ought to be), tv (total variation; below 1e-12 is rounding), paths (courses of
+    random choices covered), runs (rounds of the engine run for it), prompt, rows: [{ids, text, target, engine}] in the order
+    of ids, tree: the first round's outcomes [{drafted, drafted_text, drafted_chance, accepted, tested, final, final_text,
+    final_kind, committed, text, chance}], models: {target, draft} next-token laws after the prompt, by token}.
+    """
+    target, draft = Table(2 * spec.seed + 1, spec.vocabulary), Table(2 * spec.seed + 2, spec.vocabulary)
+    prompt = [0, 1, 0]
+    sampling = Sampling(temperature=1.0, max_new_tokens=spec.tokens)
+    found, first, paths, runs = _courses(target, draft, prompt, sampling, spec)
+    law = _law(target, prompt, spec.tokens)
+    rows = [
+        {"ids": list(ids), "text": _text(ids), "target": law.get(ids, 0.0), "engine": found.get(ids, 0.0)}
+        for ids in sorted(law.keys() | found.keys())
+    ]
+    return {
+        "rule": spec.rule,
+        "lossless": spec.rule in LOSSLESS,
+        "tv": 0.5 * math.fsum(abs(row["target"] - row["engine"]) for row in rows),
+        "paths": paths,
+        "runs": runs,
+        "prompt": _text(prompt),
+        "rows": rows,
+        "tree": first,
+        "models": {"target": _softmax(target.row(prompt)), "draft": _softmax(draft.row(prompt))},
+    }
+
+
+def _courses(
+    target: Table, draft: Table, prompt: list[int], sampling: Sampling, spec: EnumerateSpec
+) -> tuple[dict[tuple[int, ...], float], list[dict], int, int]:
+    """(chance of each text, the first round's outcomes, how many courses, how many rounds were run)."""
+
+    def make(chooser: Chooser) -> Decoding:
+        target.ids, draft.ids = [], []
+        return Decoding(
+            target,
+            list(prompt),
+            sampling=sampling,
+            proposer=_proposer(spec.rule, draft, sampling),
+            policy=Fixed(spec.gamma),
+            verifier=_verifier(spec.rule, sampling),
+            chooser=chooser,
+            pieces=Letters(),
+            details=False,
+        )
+
+    ends: dict[tuple[int, ...], float] = defaultdict(float)
+    first: dict[tuple, dict] = {}
+    drafted_chances: dict[tuple, float] = defaultdict(float)
+    paths = runs = 0
+    waiting: list[dict[State, list]] = [{} for _ in range(spec.tokens)]  # by tokens written: state -> [chance, courses, script, rounds]
+    waiting[0][(), (), ()] = [1.0, 1, (), 0]
+    for written in range(spec.tokens):
+        for chance, courses, script, done in waiting[written].values():
+            for decoding, taken, weight, choices in _next_rounds(make, script, done):
+                runs += 1
+                ids = tuple(decoding.history.ids[len(prompt) :])
+                if done == 0:
+                    _outline(first, drafted_chances, taken, weight)
+                if decoding.stop:
+                    ends[ids] += chance * weight
+                    paths += courses
+                    continue
+                state = (ids, tuple(target.ids), tuple(draft.ids))
+                entry = waiting[len(ids)].setdefault(state, [0.0, 0, choices, done + 1])
+                entry[0] += chance * weight
+                entry[1] += courses
+    certain = spec.rule == "tree"  # the same tree is drafted whatever happens; `drafted` is then the path that was walked in it
+    outline = [row | {"drafted_chance": 1.0 if certain else drafted_chances[tuple(row["drafted"])]} for row in first.values()]
+    return dict(ends), outline, paths, runs
+
+
+def _next_rounds(make: Callable[[Chooser], Decoding], script: Script, done: int) -> Iterator[tuple[Decoding, Any, float, Script]]:
+    """Every course of the round after the `done` rounds that `script` decides: (decoding, round, its chance, script after it)."""
+    chooser = EveryBranch(script)
+    while True:
+        chooser.begin()
+        decoding = make(chooser)
+        rounds = decoding.rounds()
+        for _ in range(done):
+            next(rounds)
+        chooser.weight = 1.0
+        taken = next(rounds)
+        yield decoding, taken, chooser.weight, tuple(chooser.script)
+        if not chooser.advance():
+            return
+
+
+def _outline(first: dict[tuple, dict], drafted_chances: dict[tuple, float], taken: Any, weight: float) -> None:
+    drafted = tuple(t.id for t in taken.drafted)
+    drafted_chances[drafted] += weight
+    key = (drafted, taken.accepted, taken.tested, taken.final_id, taken.committed)
+    if key not in first:
+        first[key] = {
+            "drafted": list(drafted),
+            "drafted_text": _text(drafted),
+            "accepted": taken.accepted,
+            "tested": taken.tested,
+            "final": taken.final_id,
+            "final_text": taken.final_text,
+            "final_kind": taken.final_kind,
+            "committed": list(taken.committed),
+            "text": _text(taken.committed),
+            "chance": 0.0,
+        }
+    first[key]["chance"] += weight
+
+
+def _proposer(rule: str, draft: Table, sampling: Sampling) -> DraftModel:
+    if rule == "tree":
+        from core.decode.tree import TreeDraft
+
+        return TreeDraft(draft, sampling, branches=2)
+    return {"softmax-ratio": SoftmaxRatio, "discard": Discards}.get(rule, DraftModel)(draft, sampling)
+
+
+def _verifier(rule: str, sampling: Sampling) -> Verifier:
+    if rule == "resample":
+        return resampling(token)
+    return verifier_for(sampling, rule if rule in ("token", "block", "tree", "typical", "top-k") else "token")
+
+
+def _law(target: Table, prompt: list[int], tokens: int) -> dict[tuple[int, ...], float]:
+    """The target's own law of the next tokens, by the definition: one token after another, without any of the engine's code."""
+    law: dict[tuple[int, ...], float] = {(): 1.0}
+    for _ in range(tokens):
+        law = {(*ids, x): chance * p for ids, chance in law.items() for x, p in enumerate(_softmax(target.row([*prompt, *ids])))}
+    return law
+
+
+def _softmax(row: Tensor) -> list[float]:
+    values = row.tolist()
+    weights = [math.exp(v - max(values)) for v in values]
+    return [w / math.fsum(weights) for w in weights]
+
+
+def _text(ids: Any) -> str:
+    return "".join(LETTERS[i] for i in ids)
