@@ -12,6 +12,8 @@ four dimensions is used as it is.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import torch
@@ -123,6 +125,16 @@ class BufferedLayer(DynamicLayer):
         if moved is not None:
             for buffer in (self._keys, self._values):
                 buffer[:, :, start + moved : end] = buffer[:, :, places[moved:]]  # indexing by a list copies first
+        self._show(end)
+
+    def tail(self, start: int) -> tuple[Tensor, Tensor]:
+        """A copy of the keys and values from position `start` on."""
+        return self.keys[:, :, start:].clone(), self.values[:, :, start:].clone()
+
+    def put(self, start: int, tail: tuple[Tensor, Tensor]) -> None:
+        """Makes what lies from position `start` on what `tail` returned."""
+        end = start + tail[0].shape[-2]
+        self._keys[:, :, start:end], self._values[:, :, start:end] = tail
         self._show(end)
 
     def _show(self, length: int) -> None:
@@ -327,6 +339,34 @@ class CachedModel:
             self._cache, self.ids = self._empty(), []
         self.crop(kept)
         return self.length
+
+    def uncached(self, ids: Tensor, keep: int) -> Tensor:
+        """The last `keep` logits, (keep, vocabulary), of a text (1, tokens) read from its beginning; the cache isn't touched."""
+        extra = {"logits_to_keep": keep} if self._keeps_logits else {}
+        return self.model(input_ids=ids, use_cache=False, **extra).logits[0, -keep:, : self.vocabulary]
+
+    def layer_caches(self) -> list:
+        """The cache's layers."""
+        return self._cache.layers
+
+    @contextmanager
+    def borrowed(self, length: int) -> Iterator[None]:
+        """Within, the cache looks as if it held the first `length` tokens only, and any layers may write on; then it's as it was.
+
+        For whoever runs some of the model's layers on the target's own past. Costs a copy of the tokens after `length`.
+        """
+        layers = [layer for layer in self._cache.layers if isinstance(layer, BufferedLayer) and layer.is_initialized]
+        ids = self.ids
+        with torch.inference_mode():
+            tails = [layer.tail(length) for layer in layers]
+            self.ids = list(ids)
+            self.crop(length)
+            try:
+                yield
+            finally:
+                for layer, tail in zip(layers, tails, strict=True):
+                    layer.put(length, tail)
+                self.ids = ids
 
     def wait(self) -> None:
         if self.device.type == "cuda":
