@@ -24,7 +24,7 @@ DEEP = {
 
 
 def deep(model_type):
-    model = made(model_type, **DEEP[model_type])
+    model = made(model_type, tie_word_embeddings=False, **DEEP[model_type])
     with torch.no_grad():  # so that tokens differ in likelihood
         for name, weight in model.named_parameters():
             if weight.ndim > 1:
@@ -58,7 +58,7 @@ def test_the_text_is_the_plain_one(model_type, layers):
     ids, rounds = written(decode(model, layers))
     assert ids == plain
     assert sum(r.tested for r in rounds) > 0
-    assert len(set(plain)) > 1
+    assert len(set(plain)) > 3
 
 
 @pytest.mark.parametrize("layers", [range(2), (0, 1, 3, 4)])
