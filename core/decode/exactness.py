@@ -1,8 +1,10 @@
 """Whether what the engine writes is distributed as the target alone would write it: proved on toys, tested on real pairs.
 
 `enumerate_toy` runs the engine's own loop over a toy model with every random choice taken in turn, so the distribution
-that comes out is exact, and its distance from the target's is zero or it isn't. The toy's rules include three that were
-shipped by others and aren't lossless: softmax-ratio, discard and resample.
+that comes out is exact, and its distance from the target's is zero or it isn't. `check` runs the engine on a real pair with
+many seeds, and compares what it wrote with the target's own joint law of the next tokens by a chi-square test, with a wrong
+rule beside it. The toy's rules include three that were shipped by others and aren't lossless: softmax-ratio, discard, resample.
+A test can't prove exactness on a real pair, only fail to refute it; it says from which distance on it would have.
 """
 
 from __future__ import annotations
@@ -10,22 +12,30 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from core.decode.cache import shared
+from core.decode.cache import CachedModel, read, shared
 from core.decode.engine import Decoding
+from core.decode.lab import Held, Lab, Lane, drafts
 from core.decode.policy import Fixed
 from core.decode.propose import DraftModel, Proposal
-from core.decode.sampling import Chooser, Sampling
+from core.decode.sampling import Chooser, History, Sampling
 from core.decode.verify import Verdict, Verifier, token, verifier_for
-from core.records import EnumerateSpec
+from core.errors import UserError
+from core.records import EnumerateSpec, ExactnessSpec
+from core.run import Run
 
 LETTERS = "abcd"
 UNSURE = 0.4  # below this the 'discard' rule's draft throws a token away
 LOSSLESS = ("token", "block", "tree")
+ALARM = 0.01  # chance that a check of a lossless rule fails all the same, over all its tests together
+POWER = 0.9  # chance with which the distance that's told is found
+LEAST = 5.0  # outcomes expected less often are pooled, as the chi-square law needs (Cochran 1954)
 
 
 # ---- a world small enough to be enumerated ----------------------------------------------------------------------
@@ -336,3 +346,200 @@ def _softmax(row: Tensor) -> list[float]:
 
 def _text(ids: Any) -> str:
     return "".join(LETTERS[i] for i in ids)
+
+
+# ---- the test ---------------------------------------------------------------------------------------------------
+
+Law = dict[tuple[int, ...], float]  # of the next tokens: ids -> chance, or how often they were seen
+
+
+def check(target: Any, draft: Any, spec: ExactnessSpec, run: Run, *, held: Held | None = None) -> dict[str, Any]:
+    """Whether the engine's next `spec.tokens` tokens after the prompt are distributed as the target's, tested on spec.runs runs.
+
+    Expected is the joint law by the target's own processed distributions, enumerated over the support that top_k leaves. Each
+    run has its own seed and drafts spec.gamma tokens a round (policies aren't tested here); between runs caches are only
+    cropped. Stop texts aren't looked for. Tests are made of the first token, the first two, ... all of them, at ALARM / tests
+    each (Bonferroni). Beside each run one with a wrong rule ('resample') is made: its seeds are others.
+
+    Returns {cells: [{ids, text, expected, seen, control, pooled}] (counts; `seen` by the engine, `control` by the wrong rule;
+    those pooled in the joint test are marked), outside (runs that wrote what the target can't), chi_square, degrees, p (of the
+    joint law), tests: [{tokens, chi_square, degrees, p}], level, passed (no p below the level, nothing outside), detects (see
+    detectable), control: {rule, p, caught}, lossless (whether the rule ought to be), accepted, tested (drafted tokens, over
+    all runs), runs, seconds, exact_tv (None: it's enumerated on toys only)}.
+    A stop ends it with the runs that were made. Raises UserError: nothing drafts, what lab.generate refuses, or outcomes too
+    few or too uneven to be tested.
+    """
+    lab = Lab(target, run, held)
+    if not drafts(spec):
+        raise UserError("Nothing drafts here, so there's nothing to check.", hint="Choose who drafts.")
+    lab.check(spec, draft)
+    prompt, sampling = lab.prompt_and_sampling(spec)
+    sampling = replace(sampling, stop=(), max_new_tokens=spec.tokens + spec.gamma)  # so that the first round isn't cut short
+    begun = perf_counter()
+    with lab.prepared([(spec, draft)]):
+        run.stage("Computing the target's own law")
+        law = joint_law(lab, prompt, sampling, spec.tokens)
+        seen: dict[str, Law] = {"engine": defaultdict(float), "control": defaultdict(float)}
+        made = accepted = tested = 0
+        for number in run.track(range(spec.runs), "Checking"):
+            if run.stop_asked:
+                break
+            for who in seen:
+                seed = spec.seed * 1_000_003 + 2 * number + (who == "control")
+                lane = lab.lane("speculative", 0, spec, draft, prompt, sampling, seed, policy=Fixed(spec.gamma), details=False)
+                if who == "control":
+                    lane.decoding.verifier = resampling(lane.decoding.verifier if spec.lossless else token)
+                seen[who][_first(lane, spec.tokens)] += 1
+                if who == "engine":
+                    accepted, tested = accepted + lane.stats.accepted, tested + lane.stats.tested
+            made += 1
+    if not made:
+        raise UserError("It was stopped before the first run.", hint="Let it go on for longer.")
+    return _verdict(lab, law, seen, made, spec) | {
+        "accepted": accepted,
+        "tested": tested,
+        "runs": made,
+        "seconds": perf_counter() - begun,
+        "exact_tv": None,
+    }
+
+
+@torch.inference_mode()
+def joint_law(lab: Lab, prompt: list[int], sampling: Sampling, tokens: int) -> Law:
+    """The target's own law of the next `tokens` tokens, fewer where the text ends: {ids: chance}. One forward for each beginning."""
+    model = CachedModel(lab.target.model, name=lab.target.info.name, vocabulary=lab.size)
+    read(model, prompt, 1, lab.run.check_cancelled)
+    law: Law = {(): 1.0}
+    for _ in range(tokens):
+        longer: Law = {}
+        for ids, chance in law.items():
+            if ids and ids[-1] in sampling.eos:
+                longer[ids] = chance
+                continue
+            lab.run.check_cancelled()
+            model.crop(len(prompt) - 1)
+            history = History(prompt)
+            history.extend(list(ids))
+            logits = model.forward([prompt[-1], *ids], 1)  # (1, vocabulary)
+            q = sampling.probabilities(sampling.adjust(logits, history, []))[0].double()
+            for x in q.nonzero()[:, 0].tolist():
+                longer[(*ids, x)] = chance * float(q[x])
+        law = longer
+    return law
+
+
+def _first(lane: Lane, tokens: int) -> tuple[int, ...]:
+    """Lets the lane write until there are so many tokens, or the text ends."""
+    decoding = lane.decoding
+    decoding.prefill()
+    for taken in decoding.rounds():
+        lane.stats.add(taken)
+        if decoding.history.new >= tokens:
+            break
+    return tuple(lane.ids[:tokens])
+
+
+def _verdict(lab: Lab, law: Law, seen: dict[str, Law], runs: int, spec: ExactnessSpec) -> dict[str, Any]:
+    level = ALARM / spec.tokens
+    told = {
+        who: [_test(_shortened(law, n), _shortened(counts, n), runs) for n in range(1, spec.tokens + 1)] for who, counts in seen.items()
+    }
+    joint, pooled = told["engine"][-1], _pooled(law, runs)[1]
+    if not joint["degrees"]:
+        raise UserError(
+            "One outcome takes nearly all the probability after this prompt, so {runs} runs can't tell one rule from another.",
+            hint="Choose a higher temperature, more runs or another prompt.",
+            runs=runs,
+        )
+    refuted = lambda tests: any(test["p"] < level for test in tests)
+    outside = sum(count for ids, count in seen["engine"].items() if ids not in law)
+    return {
+        "cells": [
+            {
+                "ids": list(ids),
+                "text": "".join(lab.pieces.all(list(ids))),
+                "expected": chance * runs,
+                "seen": int(seen["engine"].get(ids, 0)),
+                "control": int(seen["control"].get(ids, 0)),
+                "pooled": ids in pooled,
+            }
+            for ids, chance in sorted(law.items(), key=lambda item: -item[1])
+        ],
+        "outside": int(outside),
+        "chi_square": joint["chi_square"],
+        "degrees": joint["degrees"],
+        "p": joint["p"],
+        "tests": [{"tokens": n, **test} for n, test in enumerate(told["engine"], 1)],
+        "level": level,
+        "passed": not refuted(told["engine"]) and not outside,
+        "detects": detectable(joint["degrees"], level, runs),
+        "control": {"rule": "resample", "p": told["control"][-1]["p"], "caught": refuted(told["control"])},
+        "lossless": spec.lossless,
+    }
+
+
+def _shortened(law: Law, tokens: int) -> Law:
+    """The law of the first `tokens` tokens."""
+    out: Law = defaultdict(float)
+    for ids, chance in law.items():
+        out[ids[:tokens]] += chance
+    return dict(out)
+
+
+def _pooled(law: Law, runs: int) -> tuple[list[list[tuple[int, ...]]], set[tuple[int, ...]]]:
+    """(the outcomes of each cell, those that share one): every cell is expected at least LEAST times, the likeliest first."""
+    order = sorted(law, key=lambda ids: -law[ids])
+    cells = [[ids] for ids in order if law[ids] * runs >= LEAST]
+    rest = [ids for ids in order if law[ids] * runs < LEAST]
+    if rest:
+        if sum(law[ids] for ids in rest) * runs >= LEAST or not cells:
+            cells.append(rest)
+        else:
+            cells[-1] += rest
+    return cells, {ids for cell in cells if len(cell) > 1 for ids in cell}
+
+
+def _test(law: Law, seen: Law, runs: int) -> dict[str, Any]:
+    """Pearson's chi-square test of the counts `seen` against the law. What the law doesn't have isn't counted here."""
+    cells, _ = _pooled(law, runs)
+    statistic = 0.0
+    for cell in cells:
+        expected = runs * math.fsum(law[ids] for ids in cell)
+        statistic += (sum(seen.get(ids, 0) for ids in cell) - expected) ** 2 / expected
+    degrees = len(cells) - 1
+    return {"chi_square": statistic, "degrees": degrees, "p": _tail(statistic, degrees) if degrees else 1.0}
+
+
+def detectable(degrees: int, level: float, runs: int) -> float:
+    """The smallest total variation that a chi-square test at `level` finds with chance POWER, however the law is deviated from.
+
+    A deviation of total variation t has noncentrality runs * sum(d^2 / p) >= 4 runs t^2 (by Cauchy and Schwarz, sum |d| being
+    2 t), so it's found with at least the power of a noncentral chi-square law of 4 runs t^2. Solved for t. Outcomes that were
+    pooled count as one.
+    """
+    critical = _solve(lambda x: level - _tail(x, degrees), 0.0, 10.0 * degrees + 200)
+    noncentrality = _solve(lambda x: _power(x, degrees, critical) - POWER, 0.0, 50.0 * degrees + 1000)
+    return min(1.0, math.sqrt(noncentrality / (4 * runs)))
+
+
+def _tail(statistic: float, degrees: int) -> float:
+    """The chance that a chi-square variable is larger."""
+    half = torch.tensor([degrees / 2, statistic / 2], dtype=torch.float64)
+    return float(torch.special.gammaincc(half[0], half[1]))
+
+
+def _power(noncentrality: float, degrees: int, critical: float) -> float:
+    """The chance that a noncentral chi-square variable is larger than `critical`: a Poisson mixture of central ones."""
+    mean = noncentrality / 2
+    j = torch.arange(int(mean + 12 * math.sqrt(mean + 1)) + 30, dtype=torch.float64)
+    weights = torch.exp(j * math.log(mean) - mean - torch.lgamma(j + 1)) if mean > 0 else (j == 0).double()
+    tails = torch.special.gammaincc(degrees / 2 + j, torch.full_like(j, critical / 2))
+    return float((weights * tails).sum())
+
+
+def _solve(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function crosses 0, by bisection."""
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return (low + high) / 2

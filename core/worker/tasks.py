@@ -13,9 +13,9 @@ from typing import Any
 import torch
 
 import resources
-from core import events, methods
+from core import events, methods, pairing
 from core.data import text as texts
-from core.decode import lab
+from core.decode import exactness, find, lab
 from core.errors import UserError
 from core.evaluate import embedding, perplexity
 from core.evaluate import speed as speeds
@@ -25,9 +25,13 @@ from core.models import bring, inspect, load, save, size, verify
 from core.recipe import Recipe, Source, Step, TextRef
 from core.records import (
     ApplySpec,
+    Drafting,
+    EnumerateSpec,
     EstimateSpec,
     EvaluateSpec,
+    ExactnessSpec,
     ExportSpec,
+    FindDraftSpec,
     GenerateSpec,
     ImportSpec,
     InspectSpec,
@@ -346,29 +350,82 @@ def _record(workspace: Workspace, variant: Variant, measured: list[Measurement],
 
 # ---- generating -------------------------------------------------------------------------------------------------
 
-_HELD: dict[tuple, Any] = {}  # the model pair of the last prompt, for the next one
+_HELD: dict[tuple, Any] = {}  # the models of the last prompt, for the next one
+_LAB: dict[tuple, lab.Held] = {}  # the target's caches, packed copy and costs, likewise
+
+
+def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> tuple[list[Any], lab.Held]:
+    """The variants' models, the target's first, and what's kept of the target. What isn't wanted any more goes first."""
+    keys = [(workspace.path(v.id), v.fingerprint, run.device, dtype) for v in wanted]
+    for gone in [k for k in _LAB if k != keys[0]]:
+        del _LAB[gone]
+    for gone in [k for k in _HELD if k not in keys]:
+        del _HELD[gone]
+    held = _LAB.setdefault(keys[0], lab.Held())
+    held.keep(*(loaded.model for loaded in _HELD.values()))
+    for key, variant in zip(keys, wanted, strict=True):
+        if key not in _HELD:
+            run.stage("Loading", variant.name)
+            loaded = load.load(workspace.path(variant.id), device=run.device, dtype=dtype)
+            loaded.info = loaded.info.model_copy(update={"name": variant.name})  # so that what's refused is called what the person calls it
+            _HELD[key] = loaded
+    return [_HELD[key] for key in keys], held
+
+
+def _draft_of(drafting: Drafting, workspace: Workspace) -> list[Variant]:
+    """The variant that drafts, where one does."""
+    if drafting.proposer != "draft":
+        return []
+    if not drafting.draft:
+        raise UserError("No draft was named.", hint="Choose a draft, n-gram lookup, or none.")
+    return [workspace.variant(drafting.draft)]
 
 
 def generate(job: Job, run: Run) -> dict[str, Any]:
     spec = job.spec
     assert isinstance(spec, GenerateSpec)
     workspace = Workspace(spec.workspace)
-    wanted = [workspace.variant(spec.target)]
-    if spec.proposer == "draft":
-        if not spec.draft:
-            raise UserError("No draft was named.", hint="Choose a draft, n-gram lookup, or none.")
-        wanted.append(workspace.variant(spec.draft))
-    pair = []
-    keys = [(workspace.path(v.id), v.fingerprint, run.device, spec.dtype) for v in wanted]
-    for gone in [k for k in _HELD if k not in keys]:
-        del _HELD[gone]
-    for key, variant in zip(keys, wanted, strict=True):
-        if key not in _HELD:
-            run.stage("Loading", variant.name)
-            _HELD[key] = load.load(workspace.path(variant.id), device=run.device, dtype=spec.dtype)
-        pair.append(_HELD[key])
-    target, draft = pair[0], pair[1] if len(pair) > 1 else None
-    return lab.generate(target, draft, spec, run)
+    own, rival = _draft_of(spec, workspace), _draft_of(spec.rival, workspace) if spec.rival else []
+    (target, *drafts), held = _held([workspace.variant(spec.target), *own, *rival], workspace, run, spec.dtype)
+    return lab.generate(target, drafts[0] if own else None, spec, run, rival_draft=drafts[-1] if rival else None, held=held)
+
+
+def find_draft(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, FindDraftSpec)
+    workspace = Workspace(spec.workspace)
+    record = workspace.variant(spec.target)
+    (target,), held = _held([record], workspace, run, "float32")
+    if spec.drafts is None:
+        able = [v for v in workspace.variants() if v.id != record.id and not pairing.draft_problem(record, v)]
+        able.sort(key=lambda v: v.ledger.parameters)
+    else:
+        able = [workspace.variant(name) for name in spec.drafts]
+
+    def candidate(variant: Variant) -> find.Candidate:
+        return find.Candidate("draft", variant.name, variant.id, lambda: _as_draft(variant, workspace, run))
+
+    return find.find(target, find.candidates(spec, [candidate(v) for v in able]), spec, run, held=held)
+
+
+def _as_draft(variant: Variant, workspace: Workspace, run: Run) -> Any:
+    run.stage("Loading", variant.name)
+    return load.load(workspace.path(variant.id), device=run.device, dtype="float32")
+
+
+def check_exactness(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, ExactnessSpec)
+    workspace = Workspace(spec.workspace)
+    own = _draft_of(spec, workspace)
+    (target, *drafts), held = _held([workspace.variant(spec.target), *own], workspace, run, "float32")
+    return exactness.check(target, drafts[0] if drafts else None, spec, run, held=held)
+
+
+def enumerate_toy(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, EnumerateSpec)
+    return exactness.enumerate_toy(spec)
 
 
 # ---- taking away ------------------------------------------------------------------------------------------------
@@ -430,6 +487,9 @@ TASKS = {
     "evaluate": evaluate,
     "speed": speed,
     "generate": generate,
+    "find-draft": find_draft,
+    "exactness": check_exactness,
+    "enumerate": enumerate_toy,
     "export": export,
     "try-export": try_export,
 }
