@@ -73,9 +73,8 @@ def describe(
                 mine[width + 1],
                 _margin(mine, width, q[i]),
                 _candidates(top[i], chances, mine, pieces),
-                verdict.branch[i] if i < len(verdict.branch) else 0,
-                verdict.distance[i] if i < len(verdict.distance) else None,
-                verdict.chances[i] if i < len(verdict.chances) else None,
+                distance=verdict.distance[i] if i < len(verdict.distance) else None,
+                chance=verdict.chances[i] if i < len(verdict.chances) else None,
             )
         )
     last = rows - 1

@@ -14,27 +14,45 @@ from core.theory import cost
 
 
 class Costs:
-    """Measured seconds of the target's and the draft's forwards, by the number of tokens fed: T(n)."""
+    """Measured seconds of the target's and the draft's forwards, by the number of tokens fed: T(n); and of what a round costs besides."""
 
     KEEP = 31  # the latest of each; the cache grows, so older ones no longer hold
 
     def __init__(self):
         self._target: dict[int, deque[float]] = defaultdict(lambda: deque(maxlen=self.KEEP))
         self._draft: dict[int, deque[float]] = defaultdict(lambda: deque(maxlen=self.KEEP))
+        self._overhead: dict[int, deque[float]] = defaultdict(lambda: deque(maxlen=self.KEEP))  # by what the target was fed
         self.target_calls: Counter[int] = Counter()  # tokens fed -> how often
         self.draft_calls: Counter[int] = Counter()
-        self.overhead = 0.0  # seconds a round beyond the forwards, a running mean
+        self.rounds: Counter[int] = Counter()  # tokens that the target was fed in a round -> how often
+        self._fed = 0  # tokens in the latest target forward, until the round's overhead is told
 
     def add_target(self, tokens: int, seconds: float) -> None:
         self._target[tokens].append(seconds)
         self.target_calls[tokens] += 1
+        self._fed = tokens
 
     def add_draft(self, tokens: int, seconds: float) -> None:
         self._draft[tokens].append(seconds)
         self.draft_calls[tokens] += 1
 
     def add_overhead(self, seconds: float) -> None:
-        self.overhead += (seconds - self.overhead) / min(16, sum(self.target_calls.values()) or 1)
+        """Seconds of a round beyond its forwards; told after the round's target forward, where there was one."""
+        fed = max(1, self._fed)  # without a forward the round was a plain one: the first, which has the prompt's logits
+        self._overhead[fed].append(seconds)
+        self.rounds[fed] += 1
+        self._fed = 0
+
+    @property
+    def overhead(self) -> float:
+        """Seconds of a round beyond the forwards, the median over the latest rounds that drafted; 0.0 before there was one."""
+        drafted = [x for fed, kept in self._overhead.items() if fed > 1 for x in kept]
+        return median(drafted) if drafted else 0.0
+
+    @property
+    def plain_overhead(self) -> float:
+        """The same of rounds that didn't draft: what plain decoding spends on a token besides its forward."""
+        return median(self._overhead[1]) if 1 in self._overhead else 0.0
 
     def needed(self) -> float:
         """Seconds that the forwards of the run take at their median costs: what its calls cost with nothing around them."""
@@ -48,6 +66,11 @@ class Costs:
 
     def draft(self, tokens: int) -> float | None:
         return cost({n: median(v) for n, v in self._draft.items()}, tokens)
+
+    def samples(self) -> tuple[dict[int, list[float]], dict[int, list[float]], dict[int, list[float]]]:
+        """The latest measurements by tokens fed: the target's, the draft's, and rounds' overhead by what the target was fed."""
+        target, draft, overhead = ({n: list(v) for n, v in sorted(kept.items())} for kept in (self._target, self._draft, self._overhead))
+        return target, draft, overhead
 
     def table(self) -> dict[str, dict[int, float]]:
         """The medians as plain data."""

@@ -28,8 +28,8 @@ class Verdict:
 
     q: the target's distributions (rows, vocabulary), or None where the rule didn't need them. us: the draws compared, and
     chances: what each was compared with, both by position, None where nothing was drawn. residual: what `final` was drawn
-    from after a rejection, not normalised. path: of a tree, the nodes walked. distance: of a rule that isn't lossless, for
-    each tested position the total variation between q and the law of the token written there (given the text before it).
+    from after a rejection, not normalised. distance: of a rule that isn't lossless, for each tested position the total
+    variation between q and the law of the token written there (given the text before it).
     """
 
     accepted: int
@@ -39,8 +39,6 @@ class Verdict:
     residual: Tensor | None = None
     chances: list[float | None] = field(default_factory=list)
     distance: list[float] = field(default_factory=list)
-    path: list[int] = field(default_factory=list)
-    branch: list[int] = field(default_factory=list)  # of a tree: each walked token's rank among its siblings
 
 
 class Verifier(Protocol):

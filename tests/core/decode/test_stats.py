@@ -1,8 +1,7 @@
-"""Rates and their denominators, costs, and the length that they suggest."""
+"""Rates and their denominators, and costs."""
 
 import pytest
 
-from core.decode.policy import Adaptive, Fixed
 from core.decode.stats import Costs, Stats, possible_speedup
 from core.events import Drafted, Round
 
@@ -50,54 +49,13 @@ def test_costs_between_measured_lengths():
     assert costs.table() == {"target": {2: 0.2, 4: 0.4}, "draft": {}}
 
 
-def drive(acceptance, draft_cost, slope, rounds=300, longest=8):
-    """Adaptive against a world of given costs, whose drafts are accepted in a fixed pattern. Returns (gammas, policy)."""
-    import random
-
-    costs, dice, chosen = Costs(), random.Random(0), []
-    policy = Adaptive(costs, first=4, longest=longest)
-    for _ in range(rounds):
-        gamma = policy.gamma()
-        chosen.append(gamma)
-        costs.add_target(gamma + 1, 1.0 + slope * gamma)
-        for _ in range(gamma):
-            costs.add_draft(1, draft_cost)
-        accepted = 0
-        while accepted < gamma and dice.random() < acceptance:
-            accepted += 1
-        policy.learn(min(accepted + 1, gamma), accepted)
-    return chosen, policy
-
-
-def test_adaptive_drafts_far_where_it_pays():
-    chosen, _ = drive(0.95, 0.05, 0.02)
-    assert sum(chosen[50:]) / len(chosen[50:]) > 5
-
-
-def test_adaptive_does_not_draft_where_it_costs():
-    chosen, _ = drive(0.1, 0.8, 0.3)
-    assert sum(1 for g in chosen[30:] if g) <= 8  # probes only, further and further apart
-    assert chosen[1] == 0  # T(1) was measured
-
-
-def test_adaptive_comes_back_when_drafting_pays_again():
+def test_overhead_of_plain_rounds_and_of_drafting_ones_are_apart():
     costs = Costs()
-    policy = Adaptive(costs, first=4, longest=8)
-    for _ in range(80):
-        gamma = policy.gamma()
-        costs.add_target(gamma + 1, 1.0)
-        for _ in range(gamma):
-            costs.add_draft(1, 0.3)
-        policy.learn(min(1, gamma), 0)
-    assert policy.best() == 0
-    for _ in range(400):
-        gamma = policy.gamma()
-        costs.add_target(gamma + 1, 1.0)
-        for _ in range(gamma):
-            costs.add_draft(1, 0.05)
-        policy.learn(gamma, gamma)
-    assert policy.best() > 2
-
-
-def test_fixed():
-    assert Fixed(3).gamma() == 3
+    costs.add_overhead(0.5)  # the first round, plain: it had the prompt's logits
+    for fed, seconds in ((5, 3.0), (1, 0.7), (5, 3.4), (1, 0.6), (3, 3.2)):
+        costs.add_target(fed, 1.0)
+        costs.add_overhead(seconds)
+    assert (costs.plain_overhead, costs.overhead) == (0.6, 3.2)
+    assert costs.rounds == {1: 3, 5: 2, 3: 1}
+    assert (Costs().plain_overhead, Costs().overhead) == (0.0, 0.0)
+    assert costs.samples()[2] == {1: [0.5, 0.7, 0.6], 3: [3.2], 5: [3.0, 3.4]}
