@@ -209,7 +209,7 @@ class CachedModel:
         self._takes_trees = "position_ids" in accepted and "attention_mask" in accepted
         self._rollback, self._reserved = rollback, min(longest or 0, RESERVED)
         self._cache = self._empty()
-        self._fork = 0  # tokens that were cached before the last tree
+        self._fork, self._branched = 0, False  # tokens that were cached before the last tree; whether it's there still
         if rollback:
             self._refuse_one_way_layers()
 
@@ -259,7 +259,7 @@ class CachedModel:
 
     @torch.inference_mode()
     def forward_tree(self, ids: list[int], parents: list[int], keep: int) -> Tensor:
-        self._fork = self.length
+        self._fork, self._branched = self.length, True
         if parents == list(range(-1, len(ids) - 1)):  # a chain
             return self.forward(ids, keep)
         extra = {self._cache_word: self._cache, "use_cache": True}
@@ -296,6 +296,7 @@ class CachedModel:
             if isinstance(layer, BufferedLayer) and layer.is_initialized:
                 layer.keep(self._fork, wanted)
         self.ids[self._fork :] = [self.ids[place] for place in wanted]
+        self._branched = False
 
     def require_trees(self) -> None:
         """Raises UserError where the model doesn't read a tree as it reads the tree's paths: tried on five tokens."""
@@ -334,6 +335,10 @@ class CachedModel:
             del self.ids[length:]
 
     def begin(self, ids: list[int]) -> int:
+        if self._rollback and self._cache.get_seq_length() != self.length:  # an error came in the middle of a forward
+            self._cache, self.ids = self._empty(), []
+        if self._branched:  # or before a tree's path was chosen
+            self.crop(self._fork)
         kept = min(shared(self.ids, ids), len(ids) - 1)
         if kept < self.length and not self._rollback:  # nothing can be taken back, so it begins anew
             self._cache, self.ids = self._empty(), []

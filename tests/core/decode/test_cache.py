@@ -249,3 +249,23 @@ def test_a_cache_that_cannot_be_taken_back_begins_anew_or_goes_on():
     with torch.inference_mode():
         fresh = model(input_ids=torch.tensor([ids])).logits[0, -1:]
     assert (rows - fresh).abs().max() < 1e-4
+
+
+def test_after_an_error_nothing_wrong_is_read_on_from():
+    """A cache is kept between a chat's turns: what an interrupted forward, or a tree whose path was never chosen, left in it isn't."""
+    model = made("llama")
+    cached, ids = CachedModel(model), list(range(5, 25))
+    cached.forward(ids[:10], 1)
+    last = model.model.layers[1].forward
+    model.model.layers[1].forward = lambda *args, **kwargs: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        cached.forward(ids[10:], 1)
+    model.model.layers[1].forward = last
+    assert cached.begin(ids) == 0
+    assert (cached.forward(ids, 1) - fresh_logits(model, ids, 1)).abs().max() < 1e-5
+
+    cached.forward_tree([1, 2, 3], [-1, 0, -1], 3)
+    text = [*ids, 1, 2, 3, 4]  # by chance what the tree's nodes are, read as a row
+    held = cached.begin(text)
+    assert held == len(ids)
+    assert (cached.forward(text[held:], 1) - fresh_logits(model, text, 1)).abs().max() < 1e-5
