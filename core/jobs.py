@@ -154,7 +154,7 @@ class _Held:
     job: Job | None = None
     cancelled_at: float | None = None
     terminal: bool = False  # its job's terminal event has been seen
-    keeps: tuple | None = None  # (workspace, target, draft, device, dtype) of the pair it holds
+    keeps: tuple | None = None  # (workspace, target, device, dtype) of the model that it holds, with its last draft
     idle_since: float = field(default_factory=time.monotonic)
     leaving: bool = False
     left_at: float | None = None
@@ -392,10 +392,10 @@ class JobPool:
 
 
 def pair_key(job: Job) -> tuple:
-    """What a generate worker must hold to serve a job without loading again."""
+    """What a generate worker must hold to serve a job without loading its target again. It lets go of drafts by itself."""
     spec = job.spec
     assert isinstance(spec, GenerateSpec)
-    return (spec.workspace, spec.target, spec.draft if spec.proposer == "draft" else None, job.device, spec.dtype)
+    return (spec.workspace, spec.target, job.device, spec.dtype)
 
 
 def _killed(job: Job, code: int | None) -> events.Failed:

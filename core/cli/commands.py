@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
@@ -22,7 +23,20 @@ from core.cli.drive import Driver, out
 from core.errors import Cancelled, UserError, explain
 from core.params import parse_settings
 from core.recipe import Recipe, Step, TextRef
-from core.records import ApplySpec, EvaluateSpec, ExportSpec, GenerateSpec, ImportSpec, Measurement, SpeedSpec, Variant
+from core.records import (
+    ApplySpec,
+    Drafting,
+    EvaluateSpec,
+    ExactnessSpec,
+    ExportSpec,
+    FindDraftSpec,
+    GenerateSpec,
+    ImportSpec,
+    Measurement,
+    SpeedSpec,
+    Turn,
+    Variant,
+)
 from core.workspace import Workspace
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -455,51 +469,183 @@ def _figures(variant: Variant, measured: list[Measurement], as_json: bool) -> No
 # ---- generating -------------------------------------------------------------------------------------------------
 
 
+def options(*many: Callable) -> Callable:
+    """Several options as one decorator, shown in this order."""
+
+    def wrap(function: Callable) -> Callable:
+        for option in reversed(many):
+            function = option(function)
+        return function
+
+    return wrap
+
+
+PROPOSERS = ("none", "draft", "ngram", "packed", "early-exit", "layer-skip")
+target_option = click.option("--target", required=True, help="The variant whose text it is.")
+drafting_options = options(
+    click.option("--draft", help="The variant that writes ahead. With other tokens than the target's its text is re-encoded."),
+    click.option("--ngram", is_flag=True, help="Draft by looking the last tokens up in the text so far; as --proposer ngram."),
+    click.option(
+        "--proposer",
+        type=click.Choice(PROPOSERS),
+        help="Who drafts: 'packed' is an 8-bit copy of the target, made in memory. [default: none]",
+    ),
+    click.option("--gamma", type=click.IntRange(0, 32), default=4, show_default=True, help="Tokens drafted a round; adaptive: at most."),
+    click.option(
+        "--policy",
+        type=click.Choice(["fixed", "adaptive"]),
+        default="fixed",
+        show_default=True,
+        help="adaptive: as many as pay, by measured costs and what was kept.",
+    ),
+    click.option(
+        "--verifier",
+        type=click.Choice(["token", "block", "tree", "typical", "top-k"]),
+        default="token",
+        show_default=True,
+        help="The rule that keeps a drafted token. typical and top-k aren't lossless.",
+    ),
+    click.option("--confidence", type=Number(0, 1, max_open=True), default=0.0, help="Stop drafting after a token below this; 0: never."),
+    click.option("--branches", type=click.IntRange(1, 8), default=2, show_default=True, help="Of a tree: candidates at each depth."),
+    click.option("--exit-layer", type=click.IntRange(1), help="Early exit: how many first layers draft. [default: a third]"),
+    click.option("--skip-layers", metavar="N,N,…", help="Layer skip: the layers left out, from 0. [default: searched on the prompt]"),
+    click.option("--epsilon", type=Number(0, 1, min_open=True), default=0.3, help="Of the typical rule: its threshold."),
+    click.option("--delta", type=Number(0, 1, min_open=True), default=0.09, help="Of the typical rule: its share of exp(-entropy)."),
+    click.option("--relaxed-k", type=click.IntRange(1, 64), default=2, help="Of the top-k rule: how many of the likeliest are kept."),
+)
+choice_options = options(
+    click.option(
+        "--top-p",
+        type=Number(0, 1, min_open=True),
+        default=1.0,
+        show_default=True,
+        help="Only the likeliest tokens that hold this much probability.",
+    ),
+    click.option(
+        "--min-p", type=Number(0, 1, max_open=True), default=0.0, help="Only tokens with this share of the likeliest's probability."
+    ),
+    click.option("--typical-p", type=Number(0, 1, min_open=True), default=1.0, help="Only the most typical tokens that hold this much."),
+    click.option("--repetition-penalty", type=Number(0, 10, min_open=True), default=1.0, help="Divides the logits of tokens seen before."),
+    click.option("--presence-penalty", type=Number(-10, 10), default=0.0, help="Subtracted from the logits of tokens written before."),
+    click.option("--frequency-penalty", type=Number(-10, 10), default=0.0, help="The same for each time that they were written."),
+    click.option("--ban", "banned", multiple=True, metavar="TEXT", help="A token that mustn't come; may be repeated."),
+    click.option("--force", "forced", default="", metavar="TEXT", help="What the text begins with."),
+    click.option("--stop", multiple=True, metavar="TEXT", help="A text that ends it; may be repeated."),
+    click.option("--min-new-tokens", type=click.IntRange(0), default=0, help="No end of text before so many tokens."),
+    click.option("--seed", type=int, default=0, show_default=True),
+)
+temperature_option = click.option("--temperature", type=Number(0, 5), default=0.0, show_default=True, help="0: always the likeliest token.")
+top_k_option = click.option("--top-k", type=click.IntRange(0), default=0, show_default=True, help="Only the K likeliest tokens; 0: all.")
+
+
+def drafting_of(workspace: str, how: dict[str, Any]) -> dict[str, Any]:
+    """Takes the drafting options out of `how`; returns the fields of a Drafting. Wrong use is told before the workspace is opened."""
+    names = ("gamma", "policy", "verifier", "confidence", "branches", "exit_layer", "epsilon", "delta", "relaxed_k")
+    draft, ngram, proposer, skipped = (how.pop(name) for name in ("draft", "ngram", "proposer", "skip_layers"))
+    if draft and ngram:
+        raise click.UsageError("--draft and --ngram exclude each other.")
+    said = "draft" if draft else "ngram" if ngram else None
+    if said and proposer and proposer != said:
+        raise click.UsageError(f"--{said} and --proposer {proposer} exclude each other.")
+    proposer = said or proposer or "none"
+    if proposer == "draft" and not draft:
+        raise click.UsageError("--proposer draft needs --draft, the variant that drafts.")
+    try:
+        layers = tuple(int(part) for part in skipped.split(",")) if skipped else None
+    except ValueError:
+        raise click.BadParameter(f"{skipped!r} isn't a list of layers, such as 3,5,7.", param_hint="--skip-layers") from None
+    fields = {name: how.pop(name) for name in names}
+    return fields | {"proposer": proposer, "draft": Workspace(workspace).variant(draft).id if draft else None, "skipped": layers}
+
+
+def rival_of(home: Workspace, text: str) -> Drafting:
+    """'ngram', 'packed:gamma=7,policy=adaptive', 'draft:draft=NAME,gamma=6' as a Drafting."""
+    proposer, _, rest = text.partition(":")
+    fields = parse_settings(part for part in rest.split(",") if part) | {"proposer": proposer}
+    if fields.get("draft"):
+        fields["draft"] = home.variant(str(fields["draft"])).id
+    try:
+        return Drafting(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise click.BadParameter(f"{name}: {first['msg'].lower()}.", param_hint="--rival") from None
+
+
+def turns_of(path: str) -> tuple[Turn, ...]:
+    """A chat from a JSON file: a list of {"role": "user", "content": "…"}."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        return tuple(Turn(**turn) for turn in data)
+    except (ValueError, TypeError) as error:  # not JSON, not UTF-8, not turns
+        raise UserError(
+            "{path} isn't a list of chat turns.",
+            hint='Write it as JSON: [{{"role": "user", "content": "…"}}].',
+            path=path,
+            detail=str(error),
+        ) from error
+
+
 @command("generate")
 @workspace_option
-@click.option("--target", required=True, help="The variant whose text it is.")
-@click.option("--draft", help="The variant that writes ahead.")
-@click.option("--ngram", is_flag=True, help="Draft by looking the last tokens up in the text so far.")
-@click.option("--gamma", type=click.IntRange(0, 32), default=4, show_default=True, help="Tokens drafted a round.")
-@click.option("--temperature", type=Number(0, 5), default=0.0, show_default=True, help="0: always the likeliest token.")
-@click.option("--top-k", type=click.IntRange(0), default=0, show_default=True, help="Only the K likeliest tokens; 0: all.")
-@click.option(
-    "--top-p",
-    type=Number(0, 1, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Only the likeliest tokens that hold this much probability.",
-)
-@click.option("--seed", type=int, default=0, show_default=True)
+@target_option
+@drafting_options
+@temperature_option
+@top_k_option
+@choice_options
 @click.option("--max-new-tokens", type=click.IntRange(1), default=128, show_default=True)
 @click.option(
     "--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="float32", show_default=True, help="To compute in."
 )
-@click.option("--race", is_flag=True, help="Decode plainly too, with the same seed, and compare.")
-@click.option("--prompt", required=True)
+@click.option("--race", is_flag=True, help="Decode plainly too, with the same seed, in turns, and compare.")
+@click.option("--rival", metavar="HOW", help="A second way to draft beside the first: ngram, packed:gamma=7, draft:draft=NAME,gamma=6 …")
+@click.option("--prompt", help="The text to go on from.")
+@click.option("--chat", is_flag=True, help="The prompt is a user's message, written by the model's own chat template.")
+@click.option("--system", help="With --chat: the system's message before it.")
+@click.option("--messages", type=click.Path(dir_okay=False, exists=True), help="A chat from a JSON file: a list of {role, content}.")
 @click.option("--rounds", type=click.Path(dir_okay=False, writable=True), help="Write every round to this file as JSON lines.")
 @device_option
 def generate(
-    workspace: str, target: str, draft: str | None, ngram: bool, rounds: str | None, device: str, as_json: bool, debug: bool, **how: Any
+    workspace: str,
+    target: str,
+    rival: str | None,
+    prompt: str | None,
+    chat: bool,
+    system: str | None,
+    messages: str | None,
+    rounds: str | None,
+    device: str,
+    as_json: bool,
+    debug: bool,
+    **how: Any,
 ) -> None:
-    """Generate text, with a draft model or n-gram lookup where asked; the text is distributed as if the target wrote alone."""
-    if draft and ngram:
-        raise click.UsageError("--draft and --ngram exclude each other.")
+    """Generate text, drafted ahead where asked; unless the rule says otherwise, it's distributed as if the target wrote alone."""
+    if (prompt is None) == (messages is None):
+        raise click.UsageError("Give --prompt, or --messages with a chat.")
+    if (chat and prompt is None) or (system and not chat):
+        raise click.UsageError("--chat makes a user's message of --prompt, and --system goes with it.")
+    turns: tuple[Turn, ...] = turns_of(messages) if messages else ()
+    if chat:
+        turns = (*([Turn(role="system", content=system)] if system else []), Turn(role="user", content=prompt))
+    drafting = drafting_of(workspace, how)
     home = Workspace(workspace)
     spec = GenerateSpec(
         workspace=str(home.folder),
         target=home.variant(target).id,
-        draft=home.variant(draft).id if draft else None,
-        proposer="draft" if draft else "ngram" if ngram else "none",
+        prompt="" if turns else prompt,
+        messages=turns,
+        rival=rival_of(home, rival) if rival else None,
+        **drafting,
         **how,
     )
     if rounds and not os.access(Path(rounds).absolute().parent, os.W_OK):  # said now, not when the text is written
         raise UserError("{path} can't be written.", hint="Choose a file in a folder that's there and that you may write to.", path=rounds)
     painter = Painter() if sys.stdout.isatty() and not as_json else None
     taken: list[events.Round] = []
+    shown = "speculative" if spec.proposer != "none" and spec.gamma else "plain"
 
     def on_event(event: Any) -> None:
-        if isinstance(event, events.RoundTaken) and event.lane == "speculative":
+        if isinstance(event, events.RoundTaken) and event.lane == shown:
             taken.append(event.round)
             if painter:
                 painter.paint(event.round)
@@ -515,22 +661,173 @@ def generate(
         painter.end()
     else:
         out(result["text"])
-    said = f"{result['tokens_per_s']:.1f} tokens/s, {len(result['ids'])} tokens, ended by {result['stop']}"
-    if spec.proposer != "none":
+    if len(result["lanes"]) > 1:
+        made = table("lane", ">tokens/s", ">kept/tested", ">tokens a call", ">speed-up", ">possible", "against plain")
+        for name, lane in result["lanes"].items():
+            made.add_row(
+                name,
+                f"{lane['tokens_per_s']:.1f}" if lane["tokens_per_s"] else "–",
+                f"{lane['accepted']}/{lane['tested']}" if lane["tested"] else "–",
+                f"{lane['tokens_per_target_call']:.2f}" if lane["rounds"] else "–",
+                *(f"×{lane[key]:.2f}" if lane[key] else "–" for key in ("speedup", "possible_speedup")),
+                _same(lane) if name != "plain" else "",
+            )
+        Console(stderr=True, highlight=False).print(made)
+    rate = f"{result['tokens_per_s']:.1f} tokens/s" if result["tokens_per_s"] else "nothing written"
+    said = f"{rate}, {len(result['ids'])} tokens, ended by {result['stop']}"
+    if shown == "speculative":
         share = f"{result['accepted'] / result['tested']:.0%}" if result["tested"] else "none"
         said += f"; kept {result['accepted']} of {result['tested']} tested ({share}), {result['drafted']} drafted"
-        said += f", {result['tokens_per_target_call']:.2f} tokens a target call"
+        if result["rounds"]:
+            said += f", {result['tokens_per_target_call']:.2f} tokens a target call"
+    if not result["lossless"]:
+        far = f" (mean total variation {result['distance']:.3f} a tested position)" if result["distance"] is not None else ""
+        said += f"; this rule isn't lossless{far}"
     click.echo(said, err=True)
-    if result.get("plain"):
+    if result.get("plain") and result["speedup"]:
         plain = result["plain"]
-        same = (
-            "identical tokens"
-            if result.get("identical")
-            else "see --json for where they part"
-            if result.get("divergence")
-            else "sampled: nothing claimed"
+        click.echo(f"plain: {plain['tokens_per_s']:.1f} tokens/s; measured speed-up ×{result['speedup']:.2f}; {_same(result)}", err=True)
+
+
+def _same(lane: dict[str, Any]) -> str:
+    """What a lane's text has to do with plain decoding's."""
+    if lane.get("identical"):
+        return "identical tokens"
+    if parting := lane.get("divergence"):
+        margin = f", top-2 margin {parting['margin']:.2g}" if parting["margin"] is not None else ""
+        return f"parts at token {parting['position']}{margin}"
+    return "sampled: nothing claimed"
+
+
+@command("find-draft")
+@workspace_option
+@target_option
+@click.option("--prompt", "prompts", multiple=True, help="A prompt like those that you'll use; may be repeated.")
+@click.option("--prompts-file", type=click.Path(dir_okay=False, exists=True), help="A text file with prompts, a blank line between them.")
+@click.option("--draft", "drafts", multiple=True, help="A variant to try; may be repeated. [default: every one that can]")
+@click.option(
+    "--proposer",
+    "proposers",
+    multiple=True,
+    type=click.Choice(["draft", "ngram", "packed", "layer-skip", "early-exit"]),
+    help="A way to try; may be repeated. [default: draft, ngram, packed, layer-skip]",
+)
+@click.option("--gamma", type=click.IntRange(1, 16), default=8, show_default=True, help="The most tokens a round that's considered.")
+@click.option("--repeats", type=click.IntRange(1, 9), default=3, show_default=True)
+@temperature_option
+@top_k_option
+@choice_options
+@click.option("--max-new-tokens", type=click.IntRange(8), default=48, show_default=True)
+@device_option
+def find_draft(
+    workspace: str,
+    target: str,
+    prompts: tuple[str, ...],
+    prompts_file: str | None,
+    drafts: tuple[str, ...],
+    proposers: tuple[str, ...],
+    device: str,
+    as_json: bool,
+    debug: bool,
+    **how: Any,
+) -> None:
+    """Try every way to draft for a target on your prompts: what it costs, what it keeps, the speed-up predicted and measured."""
+    if prompts_file:
+        try:
+            parts = Path(prompts_file).read_text(encoding="utf-8").replace("\r\n", "\n").split("\n\n")
+        except UnicodeDecodeError as error:
+            raise UserError("{path} isn't UTF-8 text.", hint="Save it as UTF-8.", path=prompts_file) from error
+        prompts = (*prompts, *(part.strip("\n") for part in parts if part.strip()))
+    if not prompts:
+        raise click.UsageError("Give at least one --prompt, or --prompts-file.")
+    home = Workspace(workspace)
+    told = {"proposers": proposers} if proposers else {}
+    spec = FindDraftSpec(
+        workspace=str(home.folder),
+        target=home.variant(target).id,
+        prompts=prompts,
+        drafts=tuple(home.variant(name).id for name in drafts) or None,
+        **told,
+        **how,
+    )
+
+    def on_event(event: Any) -> None:
+        if isinstance(event, events.DraftTried) and not as_json:
+            speed = f"×{event.row['measured']:.2f}" if event.row["measured"] else event.row["why"]
+            click.echo(f"tried {event.row['name']}: {speed}", err=True)
+
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, "Finding a draft", device=device, on_event=on_event)
+    if as_json:
+        return document(result)
+    made = table(
+        "", "who drafts", ">alpha", ">cost c", ">gamma", ">predicted", ">measured", "repeats", ">tokens a call", ">memory", "why not"
+    )
+    number = lambda value, form: format(value, form) if value is not None else "–"
+    for i, row in enumerate(result["rows"]):
+        made.add_row(
+            "best" if i == result["best"] else "",
+            row["name"],
+            number(row["alpha"], ".2f"),
+            number(row["cost"], ".2f"),
+            number(row["gamma"], "d"),
+            *(f"×{row[key]:.2f}" if row[key] is not None else "–" for key in ("predicted", "measured")),
+            f"{row['low']:.2f} … {row['high']:.2f}" if row["low"] is not None else "–",
+            number(row["tokens_per_target_call"], ".2f"),
+            megabytes(row["memory"]) if row["memory"] is not None else "–",
+            row["why"],
         )
-        click.echo(f"plain: {plain['tokens_per_s']:.1f} tokens/s; measured speed-up ×{result['speedup']:.2f}; {same}", err=True)
+    show(made)
+    plain = result["plain"]["tokens_per_s"]
+    said = "No way to draft pays here: plain decoding is fastest." if result["best"] is None else ""
+    if plain:
+        said = f"plain: {plain:.1f} tokens/s. {said}".rstrip()
+    click.echo(said, err=True)
+
+
+@command("exactness")
+@workspace_option
+@target_option
+@drafting_options
+@click.option("--temperature", type=Number(0, 5, min_open=True), default=1.0, show_default=True)
+@click.option(
+    "--top-k", type=click.IntRange(2, 8), default=4, show_default=True, help="Restricts the outcomes, so that each comes often enough."
+)
+@choice_options
+@click.option("--prompt", required=True)
+@click.option("--tokens", type=click.IntRange(1, 3), default=2, show_default=True, help="The joint law of so many next tokens.")
+@click.option("--runs", type=click.IntRange(50, 20000), default=1000, show_default=True, help="More runs find smaller distances.")
+@device_option
+def exactness(workspace: str, target: str, device: str, as_json: bool, debug: bool, **how: Any) -> None:
+    """Test whether drafting changes what the target writes: many seeds, a chi-square test, and a wrong rule beside it.
+
+    Exit status 1 where a rule that ought to be lossless fails.
+    """
+    drafting = drafting_of(workspace, how)
+    home = Workspace(workspace)
+    spec = ExactnessSpec(workspace=str(home.folder), target=home.variant(target).id, **drafting, **how)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, "Checking exactness", device=device)
+    if as_json:
+        document(result)
+    else:
+        made = table("next tokens", ">expected", ">seen", ">by the wrong rule", "")
+        for cell in result["cells"]:
+            made.add_row(
+                repr(cell["text"]), f"{cell['expected']:.1f}", str(cell["seen"]), str(cell["control"]), "pooled" if cell["pooled"] else ""
+            )
+        show(made)
+        verdict = "no difference found" if result["passed"] else "it differs from the target"
+        control = result["control"]
+        caught = "was caught" if control["caught"] else "was NOT caught, so this test says little: more runs, or a draft that errs more"
+        out(
+            f"{verdict}: chi-square {result['chi_square']:.1f} with {result['degrees']} degrees of freedom, p = {result['p']:.3g} "
+            f"(level {result['level']:.3g}), {result['runs']} runs in {result['seconds']:.0f} s\n"
+            f"a total variation of {result['detects']:.3f} or more would have been found nine times in ten\n"
+            f"the wrong rule beside it ({control['rule']}) {caught} (p = {control['p']:.3g})"
+        )
+    if result["lossless"] and not result["passed"]:
+        sys.exit(1)
 
 
 class Painter:

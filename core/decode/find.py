@@ -108,9 +108,13 @@ def find(target: Any, tried: Sequence[Candidate], spec: FindDraftSpec, run: Run,
             break  # half a row says nothing
         rows.append(row)
         run.emit(DraftTried(run.job, row))
+    return {"plain": {"tokens_per_s": median(plain) if plain else None}, "rows": rows, "best": best_of(rows)}
+
+
+def best_of(rows: Sequence[dict]) -> int | None:
+    """The row with the greatest measured speed-up of those whose every repeat was faster than plain decoding."""
     pays = [i for i, row in enumerate(rows) if row["low"] is not None and row["low"] > 1]
-    best = max(pays, key=lambda i: rows[i]["measured"], default=None)
-    return {"plain": {"tokens_per_s": median(plain) if plain else None}, "rows": rows, "best": best}
+    return max(pays, key=lambda i: rows[i]["measured"], default=None)
 
 
 def _row(one: Candidate) -> dict[str, Any]:
@@ -125,14 +129,17 @@ def _try(
     draft = one.load()
     if draft is not None:
         lab.run.log(f"Loaded {one.name}")
+        row["memory"] = _bytes_of(draft)
     drafting = Drafting(proposer=one.proposer, draft=one.draft, gamma=spec.gamma, policy="adaptive")
     lab.check(drafting, draft)
     with lab.prepared([(drafting, draft)]):
         lane = _lane(lab, drafting, draft, prompts[0], sampling, spec.seed, plain=False)  # what has to be found is found here
         drafting = drafting.model_copy(update=lane.settings)
         row["settings"] = lane.settings
-        row["memory"] = _bytes_beside(lab, one, draft)
-        costs = lane.measured or Costs()
+        if draft is None:
+            row["memory"] = bytes_of_copy(lab.packed()) if one.proposer == "packed" else 0
+        costs = lane.measured
+        assert costs is not None  # since the policy is the adaptive one
         table = costs.table()
         row["seconds"] = table
         one_draft = cost(table["draft"], 1) or 0.0
@@ -227,11 +234,7 @@ def _write(lab: Lab, lanes: list[Lane]) -> None:
         lab.run.check_cancelled()
 
 
-def _bytes_beside(lab: Lab, one: Candidate, draft: Any) -> int:
-    """Bytes of the weights that drafting needs beside the target; caches, which grow with the text, aren't in it."""
-    if one.proposer == "packed":
-        return bytes_of_copy(lab.packed())
-    if draft is None:
-        return 0
-    held = {t.data_ptr(): t.nbytes for t in (*draft.model.parameters(), *draft.model.buffers())}  # tied ones once
+def _bytes_of(draft: Any) -> int:
+    """Bytes of its weights as they were loaded, tied ones once; caches, which grow with the text, aren't in it."""
+    held = {t.data_ptr(): t.nbytes for t in (*draft.model.parameters(), *draft.model.buffers())}
     return sum(held.values())

@@ -57,9 +57,11 @@ class Held:
     costs: dict[tuple, Costs] = field(default_factory=dict)
     skipped: dict[tuple, tuple[int, ...]] = field(default_factory=dict)
 
-    def keep(self, *models: Any) -> None:
-        """Forgets the caches and costs of all models but these."""
-        kept = {id(m) for m in models} | {id(self.packed)}
+    def keep(self, *models: Any, packed: bool = False) -> None:
+        """Forgets the caches and costs of all models but these, and the packed copy unless it's still wanted."""
+        if not packed:
+            self.packed = None
+        kept = {id(m) for m in models} | ({id(self.packed)} if packed else set())
         self.caches = {key: cache for key, cache in self.caches.items() if id(cache.model) in kept}
         self.costs = {key: costs for key, costs in self.costs.items() if key[0] is None or key[0] in kept}
 
@@ -117,7 +119,8 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run, *, rival_dra
         lanes.append(("plain", None, None))
     for _, drafting, model in lanes:
         lab.check(drafting, model)
-    held.keep(target.model, *(m.model for m in (draft, rival_draft) if m is not None))
+    packed = any(drafting is not None and drafting.proposer == "packed" for _, drafting, _ in lanes)
+    held.keep(target.model, *(m.model for m in (draft, rival_draft) if m is not None), packed=packed)
     if spec.paused:
         run.control("pause")
     run.stage("Preparing")

@@ -362,7 +362,7 @@ def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> 
     for gone in [k for k in _HELD if k not in keys]:
         del _HELD[gone]
     held = _LAB.setdefault(keys[0], lab.Held())
-    held.keep(*(loaded.model for loaded in _HELD.values()))
+    held.keep(*(loaded.model for loaded in _HELD.values()), packed=True)
     for key, variant in zip(keys, wanted, strict=True):
         if key not in _HELD:
             run.stage("Loading", variant.name)
