@@ -101,7 +101,7 @@ def block(scores: Tensor, proposal: Proposal, sampling: Sampling, chooser: Choos
         reach.append(so_far)
     scale = torch.tensor(reach[:-1], dtype=q.dtype, device=q.device)[:, None]
     excess = (scale * q[1:-1] - p[1:]).clamp_(min=0).sum(-1).tolist() if drafts > 1 else []  # s_1 ... s_{drafts - 1}
-    hopes = [s / (s + 1 - r) if s + 1 - r > 0 else 1.0 for s, r in zip(excess, reach[:-1], strict=True)] + [reach[-1]]
+    hopes = [s / (s + (1 - r)) if s + (1 - r) > 0 else 1.0 for s, r in zip(excess, reach[:-1], strict=True)] + [reach[-1]]
     us: list[float | None] = [None] * drafts
     chances: list[float | None] = [None] * drafts
     accepted = 0

@@ -168,11 +168,16 @@ def reference(target: Table, prompt, s: Sampling) -> dict:
     found = defaultdict(float)
 
     def distribution(ids):
+        new = ids[len(prompt) :]
+        if len(new) < len(s.forced):
+            return {s.forced[len(new)]: 1.0}
         before = ids[-2] if len(ids) > 1 else target.vocabulary
         scores = [float(x) for x in target.table[before, ids[-1]]]
         for t in set(ids):
             if s.repetition_penalty != 1:
                 scores[t] = scores[t] / s.repetition_penalty if scores[t] > 0 else scores[t] * s.repetition_penalty
+        for t in set(new):
+            scores[t] -= s.presence_penalty + s.frequency_penalty * new.count(t)
         for t, amount in s.bias:
             scores[t] += amount
         for t in s.banned:
@@ -196,7 +201,17 @@ def reference(target: Table, prompt, s: Sampling) -> dict:
         most = max(kept.values())
         kept = {t: c for t, c in kept.items() if c >= s.min_p * most and c > 0}
         total = math.fsum(kept.values())
-        return {t: c / total for t, c in kept.items()}
+        kept = {t: c / total for t, c in kept.items()}
+        if s.typical_p == 1:
+            return kept
+        surprise = -math.fsum(c * math.log(c) for c in kept.values())
+        usual, mass = {}, 0.0
+        for t in sorted(kept, key=lambda t: abs(-math.log(kept[t]) - surprise)):
+            if mass >= s.typical_p:
+                break
+            usual[t] = kept[t]
+            mass += kept[t]
+        return {t: c / mass for t, c in usual.items()}
 
     def walk(new, chance):
         for t, c in distribution([*prompt, *new]).items():
