@@ -3,7 +3,7 @@
 import pytest
 import torch
 from transformers import LogitsProcessorList, MinPLogitsWarper, RepetitionPenaltyLogitsProcessor, TemperatureLogitsWarper
-from transformers.generation.logits_process import TopKLogitsWarper, TopPLogitsWarper
+from transformers.generation.logits_process import TopKLogitsWarper, TopPLogitsWarper, TypicalLogitsWarper
 
 from core.decode import sampling as module
 from core.decode.sampling import History, Sampling, Seeded, nucleus_edge
@@ -21,6 +21,11 @@ def logits(rows=3, size=2000, seed=0, spread=2.0):
         ({"temperature": 1.0, "top_k": 40}, [TopKLogitsWarper(40)]),
         ({"temperature": 1.3, "top_p": 0.9}, [TemperatureLogitsWarper(1.3), TopPLogitsWarper(0.9)]),
         ({"temperature": 1.0, "min_p": 0.05}, [MinPLogitsWarper(0.05)]),
+        ({"temperature": 1.0, "typical_p": 0.7}, [TypicalLogitsWarper(0.7)]),
+        (
+            {"temperature": 0.8, "top_k": 300, "top_p": 0.9, "min_p": 0.01, "typical_p": 0.4},
+            [TemperatureLogitsWarper(0.8), TopKLogitsWarper(300), TopPLogitsWarper(0.9), MinPLogitsWarper(0.01), TypicalLogitsWarper(0.4)],
+        ),
         (
             {"temperature": 0.9, "top_k": 100, "top_p": 0.7, "min_p": 0.02, "repetition_penalty": 1.3},
             [
@@ -53,6 +58,83 @@ def test_each_row_has_its_own_context():
     assert (flat == 1).all()  # what was given isn't changed
     one_by_one = [ours.adjust(flat[:1], history, [3, 1, 4][:i], first=i)[0] for i in range(4)]
     assert torch.equal(rows, torch.stack(one_by_one))
+
+
+def test_presence_and_frequency_are_of_what_was_written_row_by_row():
+    """As vLLM has them: the prompt doesn't count, drafted tokens do, each from the row after it on."""
+    history, ours = History([1, 2]), Sampling(temperature=1.0, presence_penalty=0.5, frequency_penalty=0.25)
+    history.extend([3, 3])
+    flat = torch.zeros(4, 6)
+    rows = ours.adjust(flat, history, [3, 1, 1])
+    assert rows.tolist() == [
+        [0, 0, 0, -1.0, 0, 0],
+        [0, 0, 0, -1.25, 0, 0],
+        [0, -0.75, 0, -1.25, 0, 0],
+        [0, -1.0, 0, -1.25, 0, 0],
+    ]
+    one_by_one = [ours.adjust(flat[:1], history, [3, 1, 1][:i], first=i)[0] for i in range(4)]
+    assert torch.equal(rows, torch.stack(one_by_one))
+    history.extend([1])
+    assert ours.adjust(flat[:1], history, []).tolist() == [[0, -0.75, 0, -1.0, 0, 0]]
+
+
+def test_frequency_alone():
+    history = History([0])
+    history.extend([4])
+    rows = Sampling(frequency_penalty=0.5).adjust(torch.zeros(2, 5), history, [4])
+    assert rows[:, 4].tolist() == [-0.5, -1.0]
+
+
+def test_forced_tokens_outdo_bans_and_minimum_length_row_by_row():
+    history = History([1])
+    history.extend([2])
+    ours = Sampling(temperature=0.7, top_k=3, forced=(2, 0, 4), banned=(4,), eos=(0,), min_new_tokens=9)
+    rows = ours.adjust(logits(4, 6), history, [0, 4, 5])
+    p = ours.probabilities(rows)
+    assert p[0].tolist() == [1, 0, 0, 0, 0, 0]
+    assert p[1].tolist() == [0, 0, 0, 0, 1, 0]
+    assert (p[2:, [0, 4]] == 0).all()
+    assert rows[:2].argmax(-1).tolist() == [0, 4]
+    assert ours.adjust(logits(1, 6), history, [0], first=1)[0].argmax() == 4
+
+
+@pytest.mark.parametrize("cut", [{"top_k": 1}, {"top_p": 0.3}, {"min_p": 0.9}, {"typical_p": 0.2}])
+def test_a_forced_token_survives_every_cut(cut):
+    ours = Sampling(temperature=1.0, forced=(7,), **cut)
+    assert ours.probabilities(ours.adjust(logits(1, 3000), History([1]), []))[0, 7] == 1
+
+
+@pytest.mark.parametrize("mass", [0.05, 0.3, 0.7, 0.99])
+@pytest.mark.parametrize("spread", [0.3, 1.0, 4.0])
+def test_typical_prefilter_and_full_sort_agree(monkeypatch, mass, spread):
+    p = torch.softmax(logits(size=5000, spread=spread), -1)
+    quick = module.typical(p, mass)
+    monkeypatch.setattr(module, "PREFILTER", 5000)
+    assert torch.equal(quick, module.typical(p, mass))
+
+
+def test_typical_leaves_out_the_too_likely():
+    """A token far likelier than usual carries too little surprise: the set needn't hold the argmax."""
+    p = torch.tensor([[0.4, *[0.06] * 10]])
+    assert module.typical(p, 0.2).tolist() == [[False, *[True] * 10]]
+
+
+def test_draft_rows_are_what_was_drawn_from_whatever_the_precision():
+    """Drawing in bf16 and judging in fp32 changes the output: what's reported is the very tensor that the chooser was given."""
+    from core.decode.propose import DraftModel
+    from tests.core.decode.toys import Table
+
+    given = []
+
+    class Watching(Seeded):
+        def categorical(self, p):
+            given.append(p.clone())
+            return super().categorical(p)
+
+    ours = Sampling(temperature=0.8, top_p=0.9)
+    out = DraftModel(Table(1, dtype=torch.bfloat16), ours).propose(History([0, 1]), 3, Watching(0))
+    assert out.rows.dtype == torch.float32
+    assert torch.equal(out.rows, torch.stack(given))
 
 
 def test_minimum_length_by_row():
@@ -100,7 +182,7 @@ def test_a_draw_of_zero_skips_what_cannot_be():
     assert not First(0).bernoulli(0.0)[0]
 
 
-@pytest.mark.parametrize("bad", [{"temperature": -1}, {"top_p": 0}, {"top_k": -2}, {"min_p": 1}, {"stop": ("",)}])
+@pytest.mark.parametrize("bad", [{"temperature": -1}, {"top_p": 0}, {"top_k": -2}, {"min_p": 1}, {"typical_p": 0}, {"stop": ("",)}])
 def test_settings_out_of_bounds_are_refused(bad):
     with pytest.raises(UserError) as caught:
         Sampling(**bad)
