@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 from core import theory
 from core.records import Drafting
 
 STEPS = 60  # of the contour
+UNSTEADY = 1.25  # the greatest repeat over the least
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,16 @@ class Tried:
         """Whether it was faster in some repeats and slower in others: nothing can be said then."""
         return self.low is not None and self.high is not None and self.low <= 1.0 < self.high
 
+    @property
+    def unsteady(self) -> bool:
+        """Whether the repeats differ so much that something else must have taken the machine's time."""
+        return bool(self.low and self.high and self.high / self.low > UNSTEADY)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it wasn't timed since it can't pay, even if every guess were kept; `predicted` is what it could reach then."""
+        return bool(self.why) and self.cost is not None and self.predicted is not None and self.predicted <= 1.0
+
     def drafting(self) -> Drafting:
         """What it was measured with: at most its gamma, the adaptive policy choosing up to that."""
         found = {name: value for name, value in self.settings.items() if name in Drafting.model_fields}
@@ -93,6 +105,12 @@ def table(costs: Mapping[Any, float] | None) -> dict[int, float]:
     return {int(n): float(seconds) for n, seconds in (costs or {}).items()}
 
 
+def common_costs(rows: Sequence[Tried]) -> dict[int, float]:
+    """T(n) of the target from every row's own measurement of it: the medians, since one may have been disturbed."""
+    lengths = {n for row in rows for n in row.seconds}
+    return {n: median(row.seconds[n] for row in rows if n in row.seconds) for n in sorted(lengths)}
+
+
 def best_speedup(alpha: float, cost: float, most: int, target: Mapping[int, float], overhead: float = 0.0) -> float:
     """The largest S(gamma), gamma from 1 to most, with the same acceptance at each place. target {}: any length costs as much as one."""
     target = target or {1: 1.0}
@@ -104,13 +122,31 @@ def best_speedup(alpha: float, cost: float, most: int, target: Mapping[int, floa
 
 
 def break_even(cost: float, most: int, target: Mapping[int, float], overhead: float = 0.0, *, level: float = 1.0) -> float | None:
-    """The least acceptance at which drafting at this cost reaches a speed-up of `level`; None: not even when every guess is kept."""
-    if best_speedup(1.0, cost, most, target, overhead) < level:
+    """The least acceptance at which drafting at this cost reaches a speed-up of `level`; None: not even when every guess is kept.
+
+    By bisection on tokens a call: S(gamma) reaches the level where they reach what drafting and checking cost in plain tokens.
+    """
+    target = target or {1: 1.0}
+    one = theory.cost(target, 1) or 1.0
+    needed = [
+        level * (gamma * cost * one + (theory.cost(target, gamma + 1) or one) + overhead) / (one + overhead) for gamma in range(1, most + 1)
+    ]
+
+    def reached(alpha: float) -> bool:
+        tokens, reach = 1.0, 1.0
+        for need in needed:
+            reach *= alpha
+            tokens += reach
+            if tokens >= need:
+                return True
+        return False
+
+    if not reached(1.0):
         return None
     low, high = 0.0, 1.0
-    for _ in range(30):
+    for _ in range(26):
         middle = (low + high) / 2
-        low, high = (low, middle) if best_speedup(middle, cost, most, target, overhead) >= level else (middle, high)
+        low, high = (low, middle) if reached(middle) else (middle, high)
     return high
 
 

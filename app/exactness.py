@@ -83,8 +83,9 @@ class ExactnessDialog(ToolDialog):
         box.setContentsMargins(8, 8, 6, 6)
         box.setSpacing(2)
         head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.bars.key, 1)
         head.addWidget(self.switch)
-        head.addStretch(1)
         box.addLayout(head)
         box.addWidget(self.bars, 1)
         self.empty = EmptyState(
@@ -326,13 +327,11 @@ class ExactnessDialog(ToolDialog):
             self.tr("Outcomes: how often each was expected and seen"),
             self.tr("expected (target alone)"),
             who,
-            self.tr("difference"),
+            "",
             tips=(
                 self.tr("Expected: runs × the text's probability under the target alone, worked out exactly."),
                 self.tr("The whisker is two standard deviations: 95 % of honest counts lie within it."),
-                self.tr(
-                    "Difference: in standard deviations σ. A few beyond 2 are to be expected among many; the verdict weighs all together."
-                ),
+                self.tr("At the right: the difference in standard deviations σ. A few beyond 2 come among many; the verdict weighs all."),
             ),
         )
         self.bars.set_rows([self._row(*row) for row in outcome_rows(self.result["cells"], self.result["runs"], which)])
@@ -341,16 +340,12 @@ class ExactnessDialog(ToolDialog):
         self.empty.title.setText(self.tr("Not checked yet"))
 
     def _row(self, words: str, expected: float, seen: float, away: float, rare: int) -> PairRow:
-        shown = self.tr("{n} rare outcomes, tested as one").format(n=rare) if rare else visible(words)
-        sign = "+" if away >= 0 else MINUS
-        return PairRow(
-            shown,
-            expected,
-            seen,
-            f"{sign}{abs(away):.1f} σ",
-            off=abs(away) > SUSPECT,
-            around=2 * deviation(expected, self.result["runs"]),
-        )
+        shown = self.tr("{n} rare ones").format(n=rare) if rare else visible(words)
+        tip = self.tr("Each is expected too seldom to be tested alone, so the test counts them as one.") if rare else ""
+        sign = "" if abs(away) < 0.05 else "+" if away > 0 else MINUS
+        note = f"{sign}{abs(away):.1f} σ" if math.isfinite(away) else self.tr("impossible")
+        spread = 2 * deviation(expected, self.result["runs"])
+        return PairRow(shown, expected, seen, note, off=abs(away) > SUSPECT, tip=tip, around=spread)
 
     def _say_verdict(self, result: dict[str, Any]) -> None:
         level, control, outside = result["level"], result["control"], result.get("outside") or 0

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.drafts_tried import Tried, ranked, read_row
+from app.drafts_tried import Tried, common_costs, ranked, read_row
 from app.forms import calm_wheel
 from app.notes import note_text
 from app.plots.worth import WorthPlot
@@ -465,7 +465,7 @@ class FindDraftDialog(ToolDialog):
 
     def _show_rows(self) -> None:
         key = self.selected_key
-        self.plot.set_costs(self._spec.gamma, next((r.seconds for r in self.rows if r.seconds), {}))
+        self.plot.set_costs(self._spec.gamma, common_costs(self.rows))
         self._say_line()
         self.model.set_rows(self.rows, {r.key: self.name_of(r) for r in self.rows}, self.best)
         self.table.show_reasons()
@@ -497,6 +497,11 @@ class FindDraftDialog(ToolDialog):
                 name=self.name_of(best), speed=times(best.measured)
             )
             sign, color = "check", "ok"
+            if best.unsteady:
+                words = self.tr(
+                    "{name} pays, by {low} to {high} from one repeat to the next: try again while the machine is quiet."
+                ).format(name=self.name_of(best), low=times(best.low), high=times(best.high))
+                sign, color = "check", "warn"
         elif self._over != "finished":
             words = self.tr("It ended early: what's below was measured, and the rest wasn't tried.")
             if not self.rows:
@@ -545,6 +550,11 @@ class FindDraftDialog(ToolDialog):
         name = self.name_of(tried)
         if tried.why and tried.cost is None:
             return self.tr("{name} wasn't tried: {why}").format(name=name, why=note_text(tried.why))
+        if tried.hopeless:
+            words = self.tr(
+                "{name}: a guess costs {cost} of a target call, so with every guess kept it could reach {speed}. It wasn't timed."
+            )
+            return words.format(name=name, cost=f"{tried.cost:.2f}", speed=times(tried.predicted))
         if tried.why:
             words = self.tr("{name}, whose guess costs {cost} of a target call, wasn't timed: {why}")
             return words.format(name=name, cost=f"{tried.cost:.2f}", why=note_text(tried.why))
@@ -562,9 +572,15 @@ class FindDraftDialog(ToolDialog):
             parts.append(self.tr("γ = {gamma} is predicted to pay most, {speed}.").format(gamma=tried.gamma, speed=times(tried.predicted)))
         if tried.measured is not None:
             words = self.tr("By the clock: {speed}.") if tried.measured > 1 else self.tr("By the clock: {speed}, slower than without.")
-            if tried.undecided:
+            if tried.undecided and not tried.unsteady:
                 words = self.tr("By the clock: {speed} in the middle, {low} to {high} from one repeat to the next.")
             parts.append(words.format(speed=times(tried.measured), low=times(tried.low), high=times(tried.high)))
+        if tried.unsteady:
+            parts.append(
+                self.tr("The repeats differ much ({low} to {high}): other work on this machine disturbs the clock.").format(
+                    low=times(tried.low), high=times(tried.high)
+                )
+            )
         if tried.per_call is not None:
             parts.append(self.tr("{n} tokens a target call.").format(n=f"{tried.per_call:.2f}"))
         if tried.memory:

@@ -54,8 +54,8 @@ def rule_words(rule: str) -> str:
         ),
         "typical": tr(
             "toy_rules",
-            "A guess is kept where q(x) is above a threshold that sinks as the target gets less sure. More is kept, but likely words come "
-            "more often than they should (Cai et al. 2024).",
+            "A guess is kept where q(x) is above a threshold that sinks as the target gets less sure. More is kept, but how often a "
+            "word comes depends on the draft too (Cai et al. 2024).",
         ),
         "top-k": tr(
             "toy_rules",

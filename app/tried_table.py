@@ -90,11 +90,17 @@ class TriedModel(QAbstractTableModel):
             return _aligned(section)
         return None
 
+    def reason(self, tried: Tried) -> str:
+        """Why a row wasn't timed."""
+        if tried.hopeless:
+            return self.tr("Can't pay: {speed} at most").format(speed=times(tried.predicted))
+        return note_text(tried.why)
+
     def text(self, tried: Tried, column: str) -> str:
         if column == "name":
             return self._names.get(tried.key, tried.name)
         if tried.why:
-            return note_text(tried.why) if column == "alpha" else ""
+            return self.reason(tried) if column == "alpha" else ""
         value = getattr(tried, column)
         if value is None:
             return DASH
@@ -124,7 +130,7 @@ class TriedModel(QAbstractTableModel):
                 return theme().color("ok" if tried.pays else "warn" if tried.undecided else "err")
             return theme().color("text" if column == "name" else "text2")
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
-            words = note_text(tried.why) if tried.why else self.title(index.column())[1]
+            words = self.reason(tried) if tried.why else self.title(index.column())[1]
             return self.text(tried, column) if column == "name" else words
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{self.title(index.column())[0]}: {self.text(tried, column)}"

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPen
 
 from app.drafts_tried import Tried, contour
 from app.plots import geometry as g
@@ -66,6 +66,7 @@ class WorthPlot(Chart):
             item.setZValue(height)
             self.addItem(item, ignoreBounds=True)
         self._curves: list[tuple[float, list[tuple[float, float]]]] = []
+        self._asked: tuple = ()  # what the curves were worked out from
         self._ready = True
         self._work_out()
 
@@ -93,7 +94,11 @@ class WorthPlot(Chart):
 
     def _work_out(self) -> None:
         far = max([1.0, *(p.cost for p in self.points)]) * 1.08
-        self._curves = [(level, contour(far, self._most, self._target, self._overhead, level=level)) for level in (1.0, *LEVELS)]
+        asked = (far, self._most, tuple(sorted(self._target.items())), self._overhead)
+        if asked != self._asked:
+            self._asked = asked
+            levels = (1.0, *LEVELS)
+            self._curves = [(level, contour(far, self._most, self._target, self._overhead, level=level)) for level in levels]
         self.set_ranges((-0.03 * far, far), (0.0, 1.06))
         self.arrange()
 
@@ -186,9 +191,24 @@ class WorthPlot(Chart):
         boxes = g.place_labels(
             [(p.x(), p.y()) for p in places], sizes, bounds, gap=13.0, avoid_boxes=[*dots, *taken], avoid_lines=lines, must=must
         )
-        for point, name, box, place in zip(self.points, names, boxes, places, strict=True):
+        left = [i for i, box in enumerate(boxes) if box is None or _apart(box, places[i]) > NEAR]
+        kept = [box for i, box in enumerate(boxes) if box is not None and i not in left]
+        again = g.place_labels(  # upon the line, rather than not at all
+            [(places[i].x(), places[i].y()) for i in left],
+            [sizes[i] for i in left],
+            bounds,
+            gap=13.0,
+            avoid_boxes=[*dots, *taken, *kept],
+        )
+        for i, box in zip(left, again, strict=True):
+            boxes[i] = box
+        ground = QColor(theme().color("surface"))
+        ground.setAlphaF(0.72)
+        for i, (point, name, box, place) in enumerate(zip(self.points, names, boxes, places, strict=True)):
             if box is None or _apart(box, place) > NEAR:
                 continue  # a name far from its point would be taken for another's; the card has it
+            if i in left:
+                painter.fillRect(QRectF(*box), ground)
             chosen = point.key in (self.best, self.selected)
             painter.setFont(strong if chosen else plain)
             painter.setPen(theme().color("text" if chosen else "text2"))

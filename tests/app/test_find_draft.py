@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.drafts_tried import Tried, best_speedup, break_even, contour, ranked, read_row, table
+from app.drafts_tried import Tried, best_speedup, break_even, common_costs, contour, ranked, read_row, table
 from app.find_draft import FindDraftDialog, split_prompts
 from app.library_model import Library
 from app.theme import theme
@@ -172,10 +172,17 @@ def test_faster_only_in_some_repeats_does_not_pay(make):
     assert "×0.95 to ×1.10 from one repeat to the next" in dialog.detail.text()
 
 
+def test_repeats_that_differ_much_are_told_of(make):
+    dialog = searched(make(), [row("packed", alpha=0.9, cost=0.5, gamma=2, predicted=1.3, measured=1.2, low=1.01, high=1.9)])
+    assert "try again while the machine is quiet" in dialog.verdict.text()
+    assert "The repeats differ much (×1.01 to ×1.90)" in dialog.detail.text()
+
+
 def test_what_cannot_pay_is_not_timed_and_says_what_it_costs(make):
-    dialog = searched(make(), [row("packed", cost=1.1, gamma=1, predicted=0.8, why="It can't pay.")])
+    dialog = searched(make(), [row("packed", cost=1.1, gamma=1, predicted=0.8, why="It can't pay: at most 0.80 of the speed.")])
     dialog.select(("packed", None))
-    assert "whose guess costs 1.10 of a target call, wasn't timed: It can't pay." in dialog.detail.text()
+    assert dialog.model.text(dialog.rows[0], "alpha") == "Can't pay: ×0.80 at most"
+    assert "a guess costs 1.10 of a target call, so with every guess kept it could reach ×0.80" in dialog.detail.text()
     assert not dialog.use_button.isEnabled()
 
 
@@ -333,6 +340,11 @@ def test_a_draft_as_slow_as_the_target_never_pays():
     assert line[0][0] == 0.0
     assert line[-1][0] < 1.0
     assert all(b >= a for (_, a), (_, b) in pairwise(line))
+
+
+def test_costs_of_the_target_are_the_medians_of_all_rows():
+    rows = [Tried("a", seconds={1: 0.02, 2: 0.03}), Tried("b", seconds={1: 0.9, 2: 0.031}), Tried("c", seconds={1: 0.021}), Tried("d")]
+    assert common_costs(rows) == {1: 0.021, 2: pytest.approx(0.0305)}
 
 
 def test_costs_from_json_have_numbers_as_keys():
