@@ -672,7 +672,7 @@ def generate(
                 *(f"×{lane[key]:.2f}" if lane[key] else "–" for key in ("speedup", "possible_speedup")),
                 _same(lane) if name != "plain" else "",
             )
-        Console(stderr=True, highlight=False).print(made)
+        Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 140).print(made)
     rate = f"{result['tokens_per_s']:.1f} tokens/s" if result["tokens_per_s"] else "nothing written"
     said = f"{rate}, {len(result['ids'])} tokens, ended by {result['stop']}"
     if shown == "speculative":

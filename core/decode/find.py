@@ -144,12 +144,9 @@ def _try(
         row["seconds"] = table
         one_draft = cost(table["draft"], 1) or 0.0
         row["cost"] = one_draft / costs.target(1)
-        if best_case := _never_pays(costs, spec.gamma):
-            row["gamma"], row["predicted"] = best_case
-            row["why"] = (
-                "It can't pay: even if every token were kept, drafting and checking would take longer than writing plainly "
-                f"(at most {best_case[1]:.2f} of the speed)."
-            )
+        row["gamma"], row["predicted"] = best_case(costs, spec.gamma)
+        row["why"] = why_not(row["predicted"])
+        if row["why"]:
             return
         learnt = _learn(lab, drafting, draft, prompts, sampling, spec)
         rates = learnt.rates(spec.gamma)
@@ -168,12 +165,19 @@ def _lane(lab: Lab, drafting: Drafting | None, draft: Any, prompt: list[int], sa
     return lab.lane(name, place, None if is_plain else drafting, draft, prompt, sampling, seed, **how)
 
 
-def _never_pays(costs: Costs, longest: int) -> tuple[int, float] | None:
-    """(length, speed-up) of the best case, all drafted tokens kept, where even that is slower than plain decoding."""
+def best_case(costs: Costs, longest: int) -> tuple[int, float]:
+    """(length, speed-up) if every drafted token were kept: nothing that drafts at these costs does better."""
     table = costs.table()
     best = speedups([1.0] * longest, table["target"], table["draft"])
     gamma = max(range(1, len(best)), key=best.__getitem__)
-    return (gamma, best[gamma]) if best[gamma] <= 1 else None
+    return gamma, best[gamma]
+
+
+def why_not(best: float) -> str:
+    """Why what can't do better than `best` isn't tried any further; '' where it's worth trying."""
+    if best <= 1:
+        return "It can't pay: even if every token were kept, drafting and checking would take longer than writing plainly."
+    return ""
 
 
 def _learn(lab: Lab, drafting: Drafting, draft: Any, prompts: list[list[int]], sampling: Sampling, spec: FindDraftSpec) -> Learnt:

@@ -39,6 +39,7 @@ from core.run import Run
 from core.theory import speedups
 
 PROBES = 5  # one-token forwards that measure T(1) where nothing else did
+OWN = 12  # the same of the target's own layers: what a few layers less save is little, so it's measured more often
 WIDTHS = (*calibrate.WIDTHS, 33, 65)  # tokens a forward at which costs are measured, as far as a round may go
 SEARCHED = 160  # tokens that a set of skipped layers is searched on
 SELF = ("early-exit", "layer-skip")
@@ -507,16 +508,25 @@ def _one(lane: Lane, plain: Lane | None) -> float:
     return _measure_one(lane.decoding)
 
 
+@torch.inference_mode()
 def _measure_own_layers(costs: Costs, target: CachedModel, layers: list[int]) -> None:
-    """Adds what a forward of one token through these of the target's layers takes. They draft as they would in a run."""
+    """Adds what a forward of one token through these of the target's layers takes, and through all of them in turns with it."""
     text = History([1] * calibrate.LENGTH)
     drafting = SelfDraft(target, layers, Sampling())
     read(target, text.ids[:-1], 1)
-    for turn in range(PROBES + 1):  # the first warms up
-        for tokens, seconds in drafting.propose(text, 2, Seeded(0)).calls:
-            if turn:
+    for turn in range(OWN + 1):  # the first warms up
+        begun = perf_counter()
+        target.forward(text.ids[-1:], 1)
+        target.wait()
+        spent = perf_counter() - begun
+        target.crop(len(text.ids) - 1)
+        calls = drafting.propose(text, 2, Seeded(0)).calls
+        if turn:
+            costs.add_target(1, spent)
+            for tokens, seconds in calls:
                 costs.add_draft(tokens, seconds)
-    costs.draft_calls.clear()  # these were no calls of a run
+    costs.target_calls.clear()  # these were no calls of a run
+    costs.draft_calls.clear()
 
 
 @torch.inference_mode()

@@ -178,6 +178,20 @@ def test_from_import_to_generation_in_real_processes(tmp_path, pico_llama, pico_
     lines = [json.loads(line) for line in rounds.read_text().splitlines()]
     assert len(lines) == drafted["rounds"]
 
+    raced = cli_run(
+        "generate", *common, "--proposer", "packed", "--policy", "adaptive", "--race", "--rival", "ngram:gamma=2", "--ban", "fox"
+    )
+    assert raced.returncode == 0, raced.stderr
+    assert {"speculative", "rival", "plain"} <= {line.split(" ")[0] for line in raced.stderr.splitlines()}
+    assert "identical tokens" in raced.stderr
+    tried = cli_run("find-draft", "-w", home, "--target", target, "--prompt", "the quick brown", "--max-new-tokens", 8, "--repeats", 1)
+    assert tried.returncode == 0, tried.stderr
+    assert "packed copy" in tried.stdout
+    assert "pico-draft" in tried.stdout
+    checked = cli_run("exactness", "-w", home, "--target", target, "--prompt", "the quick", "--ngram", "--runs", 60, "--top-k", 2, "--json")
+    assert checked.returncode == 0, checked.stderr
+    assert json.loads(checked.stdout)["passed"] is True
+
 
 @pytest.mark.slow
 def test_ctrl_c_cancels_and_leaves_nothing(tmp_path, pico_llama, pico_text):

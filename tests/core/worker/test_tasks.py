@@ -9,16 +9,22 @@ from core.errors import Cancelled, UserError
 from core.recipe import Recipe, Step, TextRef
 from core.records import (
     ApplySpec,
+    Drafting,
+    EnumerateSpec,
     EstimateSpec,
     EvaluateSpec,
+    ExactnessSpec,
+    FindDraftSpec,
     GenerateSpec,
     ImportSpec,
     InspectSpec,
     Job,
     SpeedSpec,
+    Turn,
     new_id,
 )
 from core.run import Run
+from core.worker import tasks
 from core.worker.tasks import TASKS
 from core.workspace import Workspace
 
@@ -195,3 +201,57 @@ def test_what_cannot_be_measured_is_said_and_the_variant_kept(tmp_path, pico_lla
     result = do(ImportSpec(workspace=str(folder), source=str(pico_llama), text=str(text)))
     variant = Workspace(folder).variant(result["variant"])
     assert any("Not measured" in n for n in variant.notes)
+
+
+# ---- drafting ---------------------------------------------------------------------------------------------------
+
+
+def test_a_draft_is_found_among_the_workspaces_variants(home, target):
+    draft = next(v for v in home.variants() if v.name == "pico-draft")
+    run = Recorder()
+    spec = FindDraftSpec(workspace=str(home.folder), target=target.id, prompts=("the quick brown",), max_new_tokens=8, repeats=1, gamma=2)
+    found = do(spec, run)
+    rows = found["rows"]
+    assert [row["proposer"] for row in rows[:4]] == ["ngram", "packed", "layer-skip", "draft"]
+    assert rows[3]["draft"] == draft.id  # the smallest goes first
+    assert {row["draft"] for row in rows[3:]} == set(home.ids()) - {target.id}
+    assert [e.row for e in run.seen if isinstance(e, events.DraftTried)] == found["rows"]
+    json.dumps(found)
+
+
+def test_exactness_is_checked_and_enumerated(home, target):
+    spec = ExactnessSpec(workspace=str(home.folder), target=target.id, prompt="the quick", proposer="ngram", runs=100, top_k=2)
+    checked = do(spec)
+    assert checked["passed"] is True
+    assert checked["runs"] == 100
+    assert do(EnumerateSpec(rule="block"))["tv"] < 1e-12
+
+
+def test_the_worker_keeps_a_target_and_lets_go_of_what_no_longer_drafts(home, target):
+    draft = next(v for v in home.variants() if v.name == "pico-draft")
+    spec = dict(workspace=str(home.folder), target=target.id, prompt="the quick brown", max_new_tokens=4)
+    do(GenerateSpec(**spec, proposer="draft", draft=draft.id))
+    first = {key[0].name: loaded for key, loaded in tasks._HELD.items()}
+    assert set(first) == {target.id, draft.id}
+    again = do(GenerateSpec(**spec, proposer="packed"))
+    assert again["reused"] > 0  # the prompt, which the target has read before
+    assert {key[0].name: loaded for key, loaded in tasks._HELD.items()} == {target.id: first[target.id]}
+    (held,) = tasks._LAB.values()
+    assert held.packed is not None
+    do(GenerateSpec(**spec))
+    assert held.packed is None
+    assert {id(cache.model) for cache in held.caches.values()} == {id(first[target.id].model)}
+
+
+def test_a_rival_has_a_draft_of_its_own(home, target):
+    draft = next(v for v in home.variants() if v.name == "pico-draft")
+    spec = dict(workspace=str(home.folder), target=target.id, prompt="the quick brown", max_new_tokens=12)
+    found = do(GenerateSpec(**spec, proposer="ngram", rival=Drafting(proposer="draft", draft=draft.id, gamma=2)))
+    assert found["lanes"]["rival"]["ids"] == found["ids"]
+    with pytest.raises(UserError, match="No draft"):
+        do(GenerateSpec(**spec, proposer="ngram", rival=Drafting(proposer="draft")))
+
+
+def test_a_failure_names_the_variant_as_the_person_does(home, target):
+    with pytest.raises(UserError, match="pico-llama has no chat template"):
+        do(GenerateSpec(workspace=str(home.folder), target=target.id, messages=(Turn(role="user", content="hello"),)))
