@@ -90,12 +90,10 @@ class ExactnessDialog(ToolDialog):
         box.addWidget(self.bars, 1)
         self.empty = EmptyState(
             "evaluate",
-            self.tr("Not checked yet"),
-            self.tr(
-                "Check starts it. Beside the engine a deliberately wrong rule runs too: if the test didn't catch that one, "
-                "its word would be worth nothing."
-            ),
+            "",
+            "",
         )
+        self._say_empty()
         self.empty.lines.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
@@ -104,6 +102,21 @@ class ExactnessDialog(ToolDialog):
         self.run_button.setText(self.tr("Check"))
         self.run_button.setProperty("tip", self.tr("Starts the test (Ctrl+Enter)"))
         self.prompt.moveCursor(QTextCursor.MoveOperation.End)
+
+    def _say_empty(self) -> None:
+        if self.running:
+            self.empty.title.setText(self.tr("At work"))
+            self.empty.lines.setText(
+                self.tr("Each run draws one text by the engine and one by a wrong rule. The counts appear at the end.")
+            )
+            return
+        self.empty.title.setText(self.tr("Not checked yet"))
+        self.empty.lines.setText(
+            self.tr(
+                "Check starts it. Beside the engine a deliberately wrong rule runs too: if the test didn't catch that one, "
+                "its word would be worth nothing."
+            )
+        )
 
     def _make_question(self, prompt: str) -> QWidget:
         frame = panel()
@@ -259,8 +272,8 @@ class ExactnessDialog(ToolDialog):
         self._spec, self.result = self.spec(), {}
         self.verdict_card.hide()
         self.stack.setCurrentIndex(0)
-        self.empty.title.setText(self.tr("At work"))
         self.submit(self._spec, self.tr("Check exactness: {name}").format(name=self._names()[0]), self.device)
+        self._say_empty()
 
     def _names(self) -> tuple[str, str]:
         """(target, who drafts)."""
@@ -337,7 +350,7 @@ class ExactnessDialog(ToolDialog):
         self.bars.set_rows([self._row(*row) for row in outcome_rows(self.result["cells"], self.result["runs"], which)])
 
     def ended_without(self) -> None:
-        self.empty.title.setText(self.tr("Not checked yet"))
+        self._say_empty()
 
     def _row(self, words: str, expected: float, seen: float, away: float, rare: int) -> PairRow:
         shown = self.tr("{n} rare ones").format(n=rare) if rare else visible(words)
