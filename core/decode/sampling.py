@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -151,15 +152,15 @@ class Sampling:
 def nucleus_edge(p: Tensor, mass: float) -> Tensor:
     """The least probability inside the smallest set of likeliest tokens that holds `mass`. p: (rows, vocabulary) -> (rows, 1).
 
-    Sorting 49k probabilities costs 10 ms a row, the 512 largest of them 0.15 ms; so those first, and all of them only
-    where they don't hold the mass.
+    Sorting 49k probabilities costs torch 3 to 10 ms a row, finding the 512 largest of them 0.1 to 0.2 ms; so those first, and
+    all of them only where they don't hold the mass.
     """
     width = min(PREFILTER, p.shape[-1])
     top = p.topk(width, -1).values  # (rows, width), descending
     edge = _edge(top, mass)
     if width < p.shape[-1]:
         for row in (top.sum(-1) < mass).nonzero()[:, 0].tolist():
-            edge[row] = _edge(p[row].sort(descending=True).values, mass)
+            edge[row] = _edge(ascending(p[row]).flip(-1), mass)
     return edge
 
 
@@ -187,14 +188,24 @@ def typical(p: Tensor, mass: float) -> Tensor:
     edge = near.gather(-1, _places(chances, mass))  # (rows, 1)
     if width < p.shape[-1]:
         for row in (chances.sum(-1) < mass).nonzero()[:, 0].tolist():
-            distances, order = far[row].sort()
-            edge[row] = distances.gather(-1, _places(p[row, order], mass))
+            order = ascending_order(far[row])
+            edge[row] = far[row, order].gather(-1, _places(p[row, order], mass))
     return far <= edge
+
+
+def ascending(row: Tensor) -> Tensor:
+    """The values of a row (n,) in ascending order. On a CPU numpy's vectorised sort: 0.1 ms for 49k floats, where torch's takes 3."""
+    return torch.from_numpy(np.sort(row.numpy())) if row.device.type == "cpu" else row.sort().values
+
+
+def ascending_order(row: Tensor) -> Tensor:
+    """Where those values stand: (n,). Equal ones come in any order."""
+    return torch.from_numpy(np.argsort(row.numpy())) if row.device.type == "cpu" else row.argsort()
 
 
 def entropy(p: Tensor) -> Tensor:
     """Of each row, in nats. p: (rows, vocabulary) -> (rows,). Half the time of torch.special.entr, which tests each element."""
-    return -(p * p.clamp_min(torch.finfo(p.dtype).tiny).log()).sum(-1)
+    return p.clamp_min(torch.finfo(p.dtype).tiny).log_().mul_(p).sum(-1).neg_()
 
 
 def checked(p: Tensor, scores: Tensor, who: str) -> Tensor:
@@ -285,7 +296,8 @@ class Seeded:
     def categorical(self, p: Tensor) -> int:
         # torch.multinomial takes 1 ms on 49k tokens, this 0.05 ms. `right` makes tokens of probability 0 unreachable:
         # the first sum strictly above the mark belongs to a token that added something.
-        sums = p.cumsum(-1)
+        # Summed in float64, since in float32 the 49k sums would be off by more than the least likely tokens have.
+        sums = p.cumsum(-1, dtype=torch.float64 if p.device.type != "mps" else None)
         total = float(sums[-1])
         place = int(torch.searchsorted(sums, self.uniform() * total, right=True))
         if place >= p.shape[-1] or float(p[place]) == 0:  # the mark was rounded up to the very end
