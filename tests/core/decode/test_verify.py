@@ -5,12 +5,14 @@ import itertools
 import pytest
 import torch
 
-from core.decode.propose import Proposal
-from core.decode.sampling import Sampling
+from core.decode.engine import Decoding
+from core.decode.policy import Fixed
+from core.decode.propose import DraftModel, Proposal
+from core.decode.sampling import Sampling, Seeded
 from core.decode.tree import verify as tree
 from core.decode.verify import block, greedy, relaxed, residual, token, typical, verifier_for
 from core.errors import UserError
-from tests.core.decode.toys import EveryBranch
+from tests.core.decode.toys import EveryBranch, Letters, Table
 
 ONE = Sampling(temperature=1.0)
 
@@ -218,6 +220,49 @@ def test_relaxed_one_at_temperature_zero_is_greedy():
         lossy, strict = relaxed(1)(scores, Proposal(ids), Sampling(), Dice()), greedy(scores, Proposal(ids), Sampling(), Dice())
         assert (lossy.accepted, lossy.final) == (strict.accepted, strict.final)
         assert not any(lossy.distance)
+
+
+# ---- as a round tells it -------------------------------------------------------------------------------------------------
+
+
+def told(rule, seeds=range(12)):
+    sampling = Sampling(temperature=1.0, max_new_tokens=12)
+    for seed in seeds:
+        yield from Decoding(
+            Table(1).fresh(),
+            [0, 1, 0],
+            sampling=sampling,
+            proposer=DraftModel(Table(2), sampling),
+            policy=Fixed(3),
+            verifier=rule,
+            chooser=Seeded(seed),
+            pieces=Letters(),
+        ).rounds()
+
+
+@pytest.mark.parametrize("rule", [token, block])
+def test_a_round_tells_what_u_was_compared_with(rule):
+    seen = set()
+    for taken in told(rule):
+        for t in taken.drafted:
+            if t.verdict != "untested" and t.u is not None:
+                seen.add(t.verdict)
+                assert (t.u < t.chance) == (t.verdict == "accepted")
+                if rule is token:
+                    assert t.chance == pytest.approx(min(1.0, t.target / t.draft))
+            assert t.distance is None
+    assert seen == {"accepted", "rejected"}
+
+
+@pytest.mark.parametrize("rule", [typical(), relaxed(2)])
+def test_a_round_tells_the_distance_at_every_tested_position(rule):
+    distances = []
+    for taken in told(rule):
+        for t in taken.drafted:
+            assert (t.distance is None) == (t.verdict == "untested")
+            distances += [t.distance] if t.distance is not None else []
+    assert all(0 <= d <= 1 for d in distances)
+    assert max(distances) > 0.1
 
 
 # ---- by name -------------------------------------------------------------------------------------------------------------
