@@ -11,9 +11,10 @@ per target call = new tokens / rounds. Seconds count from the first round on, pr
 from __future__ import annotations
 
 import json
+import math
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.errors import UserError
-from core.events import Candidate, DecodeStarted, Drafted, Round, RoundTaken, round_from_dict, round_to_dict
-from core.records import GenerateSpec, now
+from core.events import Candidate, CostsMeasured, DecodeStarted, Drafted, Round, RoundTaken, round_from_dict, round_to_dict
+from core.records import Drafting, GenerateSpec, now
 
-FORMAT = 1
-SPECULATIVE, PLAIN_LANE = "speculative", "plain"
+FORMAT = 2
+SPECULATIVE, RIVAL, PLAIN_LANE = "speculative", "rival", "plain"
+LANES = (SPECULATIVE, RIVAL, PLAIN_LANE)
 FINAL = -1  # Cell.item of the token that the target added itself
 PROMPT = -1  # Cell.round of the prompt's tokens
 
@@ -38,6 +40,15 @@ class Kind(IntEnum):
     CORRECTED = 4
     BONUS = 5
     UNTESTED = 6
+    GUESSED = 7  # of a round that's shown step by step: drafted, and not judged yet
+
+
+class Phase(IntEnum):
+    """How much of the next round is in view, where a round is shown in three steps."""
+
+    NONE = 0
+    DRAFT = 1  # the guesses
+    VERIFY = 2  # and their fate; the third step, the target's own token, makes the round whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,15 @@ def cells_of_round(taken: Round, index: int) -> list[Cell]:
     return cells
 
 
+def cells_of_phase(taken: Round, index: int, phase: Phase) -> list[Cell]:
+    """A round as far as `phase` has come: what was guessed, then which of it was kept. NONE: nothing of it."""
+    if phase == Phase.NONE:
+        return []
+    if phase == Phase.DRAFT:
+        return [Cell(token.text, token.id, Kind.GUESSED, index, i, False) for i, token in enumerate(taken.drafted)]
+    return [cell for cell in cells_of_round(taken, index) if cell.item != FINAL]
+
+
 # ---- why a token fared as it did --------------------------------------------------------------------------------
 
 
@@ -149,15 +169,24 @@ class Facts:
     margin: float | None = None
     round: int = 0  # counted from 1; 0: the prompt
     position: int = 0  # in the whole sequence
+    distance: float | None = None  # of this position's law from the target's, where the rule isn't lossless
+    branch: int = 0  # its rank among the candidates of a tree
 
 
-def explain(lane: Lane, cell: Cell) -> Facts:
-    """The reason behind a cell, from the numbers that the verifier compared. What wasn't measured isn't invented."""
+_RULE = Drafting()
+
+
+def explain(lane: Lane, cell: Cell, rule: Drafting | None = None, *, greedy: bool | None = None) -> Facts:
+    """The reason behind a cell, from the numbers that the verifier compared. What wasn't measured isn't invented.
+
+    rule: how the lane was drafted and judged; None: token by token. greedy: whether nothing was drawn; None: not known.
+    """
+    rule = rule or _RULE
     if cell.round == PROMPT:
         return Facts(cell.text, cell.kind, "prompt", {}, position=cell.item)
     taken = lane.rounds[cell.round]
     if cell.item == FINAL:
-        reason, values = _why_final(taken)
+        reason, values = _why_final(taken, rule, greedy)
         place = taken.accepted
         dropped = next((t for t in taken.drafted if t.verdict == "rejected"), None)
         return Facts(
@@ -175,7 +204,10 @@ def explain(lane: Lane, cell: Cell) -> Facts:
             position=taken.start + place,
         )
     token = taken.drafted[cell.item]
-    reason, values = _why_drafted(taken, cell)
+    place = {"round": cell.round + 1, "position": taken.start + cell.item}
+    if cell.kind == Kind.GUESSED:  # the target hasn't been asked yet, as far as is shown
+        return Facts(cell.text, cell.kind, "guessed", {"p": token.draft}, bold=cell.id, draft_entropy=token.draft_entropy, **place)
+    reason, values = _why_drafted(taken, cell, rule, greedy)
     return Facts(
         cell.text,
         cell.kind,
@@ -187,8 +219,9 @@ def explain(lane: Lane, cell: Cell) -> Facts:
         token.draft_entropy,
         token.target_entropy,
         token.margin,
-        cell.round + 1,
-        taken.start + cell.item,
+        **place,
+        distance=token.distance,
+        branch=token.branch,
     )
 
 
@@ -204,13 +237,34 @@ def first_choice(rows: tuple[Candidate, ...]) -> Candidate | None:
     return max(rows, key=lambda row: row.target, default=None)
 
 
-def _why_drafted(taken: Round, cell: Cell) -> tuple[str, dict[str, Any]]:
+def typical_bar(entropy: float, rule: Drafting) -> float:
+    """What typical acceptance asks of a token's probability: min(epsilon, delta exp(-H)) (Cai et al. 2024, section 2.3.1)."""
+    return min(rule.epsilon, rule.delta * math.exp(-entropy))
+
+
+def _why_drafted(taken: Round, cell: Cell, rule: Drafting, greedy: bool | None) -> tuple[str, dict[str, Any]]:
     token = taken.drafted[cell.item]
     p, q, u = token.draft, token.target, token.u
+    kept = token.verdict == "accepted"
     if cell.kind == Kind.UNTESTED:
         dropped = any(t.verdict == "rejected" for t in taken.drafted[: cell.item])
         return ("untested", {}) if dropped else ("untested-end", {})
-    if token.verdict == "accepted":
+    if rule.verifier == "typical":
+        bar = typical_bar(token.target_entropy, rule) if token.target_entropy is not None else None
+        values = {"q": q, "bar": bar}
+        known = None not in (q, bar) and (q > bar) == kept  # else its first choice was kept whatever its probability
+        return ("kept-typical" if kept else "dropped-typical") + ("" if known else "-bare"), values if known else {}
+    if rule.verifier == "top-k":
+        return "kept-top" if kept else "dropped-top", {"k": rule.relaxed_k, "q": q}
+    if rule.verifier == "tree" and u is None:
+        best = first_choice(token.top)
+        if greedy is False or not (kept and best and best.id == token.id):
+            return ("kept-tree" if kept else "dropped-tree"), {"q": q, "other": taken.final_text, "rank": token.branch + 1}
+    if rule.verifier == "block" and greedy is not True and p is not None:
+        if u is None or token.chance is None:
+            return "kept-block-with" if kept else "dropped-block-bare", {}
+        return "kept-block" if kept else "dropped-block", {"u": u, "chance": token.chance}
+    if kept:
         if u is None:
             return ("kept-greedy", {"q": q}) if q is not None else ("kept-greedy-bare", {})
         if p is None or p <= 0:
@@ -226,7 +280,7 @@ def _why_drafted(taken: Round, cell: Cell) -> tuple[str, dict[str, Any]]:
     return "dropped-ratio", {"u": u, "ratio": q / p}
 
 
-def _why_final(taken: Round) -> tuple[str, dict[str, Any]]:
+def _why_final(taken: Round, rule: Drafting, greedy: bool | None) -> tuple[str, dict[str, Any]]:
     if taken.final_kind == "bonus":
         return "bonus", {"n": len(taken.drafted)}
     if taken.final_kind == "plain":
@@ -235,8 +289,15 @@ def _why_final(taken: Round) -> tuple[str, dict[str, Any]]:
     other = dropped.text if dropped else ""
     rows = taken.final_top or (dropped.top if dropped else ())
     own = next((row for row in rows if row.id == taken.final_id), None)
+    if not rule.lossless:
+        return "corrected-lossy", {"other": other}
     if dropped is not None and dropped.u is None:
+        best = first_choice(rows)
+        if rule.verifier == "tree" and (greedy is False or (best is not None and best.id != taken.final_id)):
+            return "corrected-tree", {"other": other, "q": own.target if own else None}
         return ("corrected-greedy", {"other": other, "q": own.target}) if own else ("corrected-greedy-bare", {"other": other})
+    if rule.verifier == "block" and greedy is not True and dropped is not None and dropped.draft is not None:
+        return "corrected-block", {"other": other}
     point = dropped is not None and dropped.draft is None
     return ("corrected-point" if point else "corrected-drawn"), {"other": other}
 
@@ -272,7 +333,7 @@ def visible(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The lab's four figures after some rounds. None is unknown."""
+    """The lab's figures after some rounds. None is unknown."""
 
     rounds: int
     accepted: int
@@ -287,6 +348,9 @@ class Figures:
     plain_throughput: float | None
     speedup: float | None  # measured: throughput / plain_throughput
     possible: float | None  # speed-up that the model calls alone allow: tokens * T(1) / seconds in calls
+    efficiency: float | None = None  # speedup / possible
+    distance: float | None = None  # mean total variation from the target over tested positions, where the rule isn't lossless
+    measured_at: int = 0  # positions that `distance` is the mean of
 
 
 def figures(run: DecodeRun, done: int | None = None) -> Figures:
@@ -307,6 +371,8 @@ def figures(run: DecodeRun, done: int | None = None) -> Figures:
     possible = run.result.get("possible_speedup") if done == len(lane.rounds) else None
     if possible is None and beside and lane.calls[k] > 0 and beside.calls[-1] > 0 and beside.tokens[-1]:
         possible = tokens * (beside.calls[-1] / beside.tokens[-1]) / lane.calls[k]
+    speedup = speed / plain_speed if speed and plain_speed else None
+    apart = [t.distance for taken in lane.rounds[:done] for t in taken.drafted if t.distance is not None] if not run.lossless else []
     return Figures(
         rounds=done,
         accepted=accepted,
@@ -319,8 +385,11 @@ def figures(run: DecodeRun, done: int | None = None) -> Figures:
         tokens_per_call=tokens / done,
         throughput=speed,
         plain_throughput=plain_speed,
-        speedup=speed / plain_speed if speed and plain_speed else None,
+        speedup=speedup,
         possible=possible,
+        efficiency=speedup / possible if speedup and possible else None,
+        distance=sum(apart) / len(apart) if apart else None,
+        measured_at=len(apart),
     )
 
 
@@ -352,6 +421,24 @@ def race_line(lane: Lane, until: float | None, most: int) -> tuple[list[float], 
     return [0.0, *(lane.at[i] for i in picked)], [0, *(lane.tokens[i] for i in picked)]
 
 
+# ---- what calls cost --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Seconds of a forward by the number of tokens fed, of the target and of the draft; and of a round besides its forwards."""
+
+    target: dict[int, float]
+    draft: dict[int, float]
+    overhead: float = 0.0
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> Costs:
+        """From plain data, in which JSON has made words of the numbers of tokens."""
+        tables = ({int(n): float(s) for n, s in (data.get(who) or {}).items()} for who in ("target", "draft"))
+        return cls(*tables, float(data.get("overhead") or 0.0))
+
+
 # ---- a run and its file -----------------------------------------------------------------------------------------
 
 
@@ -363,16 +450,48 @@ class DecodeRun:
     spec: GenerateSpec | None = None  # None: a bare file of rounds
     target_name: str = ""
     draft_name: str = ""  # '' where nothing drafts
+    rival_name: str = ""  # who drafts on the rival's lane
     created: str = field(default_factory=now)
     status: str = "running"
     lanes: dict[str, Lane] = field(default_factory=dict)
+    costs: dict[str, Costs] = field(default_factory=dict)  # by lane, as measured beforehand
     result: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None  # where it's recorded
 
     @property
+    def main(self) -> str:
+        """The name of the lane that the figures are about: the speculative one, or the plain one where nothing drafts."""
+        return PLAIN_LANE if self.plain else SPECULATIVE
+
+    @property
     def lane(self) -> Lane:
-        """The lane that the flow shows: the speculative one, else the plain one."""
-        return self.lanes.get(SPECULATIVE) or self.lanes.get(PLAIN_LANE) or _NOTHING
+        return self.lanes.get(self.main, _NOTHING)
+
+    @property
+    def order(self) -> list[str]:
+        """Names of the lanes there are, the main one first."""
+        return sorted((name for name in self.lanes if name in LANES), key=lambda name: (name != self.main, LANES.index(name)))
+
+    def rule(self, lane: str) -> Drafting | None:
+        """How a lane drafts and judges; None where that isn't known, or nothing is drafted."""
+        if self.spec is None or lane == PLAIN_LANE:
+            return None
+        return self.spec.rival if lane == RIVAL else self.spec
+
+    @property
+    def greedy(self) -> bool | None:
+        """Whether nothing is drawn by chance; None where that isn't known."""
+        return None if self.spec is None else self.spec.temperature == 0
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the main lane's text is distributed as the target's own; what isn't known to be otherwise counts as so."""
+        return self.spec is None or self.plain or self.spec.lossless
+
+    def of_lane(self, lane: str) -> dict[str, Any]:
+        """What the worker reported of a lane at the end; {} before that, and in recordings from before there were several."""
+        found = (self.result.get("lanes") or {}).get(lane)
+        return found if isinstance(found, dict) else {}
 
     @property
     def plain(self) -> bool:
@@ -382,11 +501,19 @@ class DecodeRun:
         return SPECULATIVE not in self.lanes
 
     @property
+    def end(self) -> float:
+        """Seconds that the longest lane took, by its own clock."""
+        return max((lane.at[-1] for lane in self.lanes.values() if lane.at), default=0.0)
+
+    @property
     def race(self) -> Lane | None:
         """The plain lane beside the speculative one."""
         return self.lanes.get(PLAIN_LANE) if SPECULATIVE in self.lanes else None
 
-    def take(self, event: DecodeStarted | RoundTaken) -> None:
+    def take(self, event: DecodeStarted | RoundTaken | CostsMeasured) -> None:
+        if isinstance(event, CostsMeasured):
+            self.costs[event.lane] = Costs(dict(event.target), dict(event.draft), event.overhead)
+            return
         lane = self.lanes.setdefault(event.lane, Lane())
         if isinstance(event, DecodeStarted):
             lane.prompt_ids, lane.prompt_pieces, lane.prefill_seconds = event.prompt_ids, event.prompt_pieces, event.prefill_seconds
@@ -414,6 +541,8 @@ class DecodeRun:
             "status": self.status,
             "target_name": self.target_name,
             "draft_name": self.draft_name,
+            "rival_name": self.rival_name,
+            "costs": {name: asdict(measured) for name, measured in self.costs.items()},
             "spec": self.spec.model_dump(mode="json") if self.spec else None,
             "result": self.result,
             "lanes": {
@@ -477,6 +606,8 @@ def _from_header(data: dict[str, Any], path: Path) -> DecodeRun:
         spec=GenerateSpec.model_validate(data["spec"]) if data.get("spec") else None,
         target_name=data.get("target_name", ""),
         draft_name=data.get("draft_name", ""),
+        rival_name=data.get("rival_name", ""),
+        costs={name: Costs.read(each) for name, each in (data.get("costs") or {}).items()},
         created=data.get("created", ""),
         status=data.get("status", "finished"),
         lanes={

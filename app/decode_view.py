@@ -1,7 +1,7 @@
 """The decode lab: a small model drafts for a large one, and every token's fate is seen.
 
 Covers the life of a run (start, pause, step, stop, record), replaying and scrubbing what was recorded, and how controls,
-figures, token flow, card and plots are put together. Each of those is a file of its own; what a run is and what its
+figures, lanes, card and plots are put together. Each of those is a file of its own; what a run is and what its
 numbers mean is app.decode_run's, and no model is touched here: Run submits a GenerateSpec to the board, and Rounds come back.
 """
 
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QIcon, QKeySequence, QPainter, QPixmap, QShortcut
+from PySide6.QtCore import QCoreApplication, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QComboBox,
     QFileDialog,
     QFrame,
     QHBoxLayout,
@@ -25,7 +24,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QSlider,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -34,207 +32,41 @@ from PySide6.QtWidgets import (
 )
 
 from app.decode_controls import COMPACT, Controls
+from app.decode_export import as_csv, as_json
+from app.decode_lanes import LanePane
+from app.decode_parts import NONE, LegendButton, Recorder, ReplayBar, StatCard
 from app.decode_run import (
-    SPECULATIVE,
+    LANES,
+    PLAIN_LANE,
     DecodeRun,
     Figures,
     Kind,
-    cells_of_prompt,
-    cells_of_round,
+    Phase,
     explain,
     figures,
     read_run,
     recordings,
 )
+from app.decode_steps import step_text
 from app.error_dialog import show_failure
-from app.plots.acceptance import PlotPanel, RacePlot, RoundsPlot, rounds_title
-from app.text import TIMES, failure_text, fmt_percent, fmt_seconds
-from app.theme import icon, mono, theme
-from app.token_card import TokenCard, kind_hint, kind_word, number
-from app.token_flow import TokenFlow, paint_cell
-from app.widgets import ElidedLabel, EmptyState
+from app.plots.acceptance import Moment, RacePlot, RoundsPlot, TimelinePlot
+from app.plots.lanes import lane_title
+from app.plots.slot import PlotSlot
+from app.plots.speculation import CostsPlot, GainPlot, OverlapPlot, PositionsPlot
+from app.text import TIMES, core_text, failure_text, fmt_percent, fmt_seconds
+from app.theme import icon
+from app.token_card import TokenCard, number
+from app.token_flow import TokenFlow
+from app.widgets import EmptyState
 from core import events
 from core.errors import UserError
 from core.errors import explain as explain_error
-from core.records import new_id
+from core.records import Drafting, new_id
 from core.workspace import write_atomically
 
-NONE = "\u2014"  # an unknown figure
 REFRESH_MS = 90  # figures and plots, at most so often
 FRAME_MS = 33
-SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 LOWEST_FLOW = 184  # px: room for the empty state's words and its button
-WRITE_BUDGET = 0.004  # seconds of writing between two looks at the window
-
-
-class StatCard(QFrame):
-    """A figure with its name above and where it comes from below."""
-
-    def __init__(self, name: str, title: str, tip: str) -> None:
-        super().__init__()
-        self.setProperty("panel", True)
-        self.setObjectName(name)
-        self.setToolTip(tip)
-        self.setAccessibleName(title)
-        self._title = title
-        box = QVBoxLayout(self)
-        box.setContentsMargins(14, 8, 10, 8)
-        box.setSpacing(1)
-        self.parts = []
-        for words, role in ((title, "caption"), (NONE, "figure"), ("", "muted")):
-            label = ElidedLabel(words, role)
-            box.addWidget(label)
-            self.parts.append(label)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    @property
-    def value(self) -> str:
-        return self.parts[1].text()
-
-    @property
-    def note(self) -> str:
-        return self.parts[2].text()
-
-    def set(self, value: str, note: str) -> None:
-        if value != self.value:
-            self.parts[1].setText(value)
-        if note != self.note:
-            self.parts[2].setText(note)
-        self.setAccessibleDescription(f"{value} {note}")
-
-
-class LegendButton(QToolButton):
-    """A kind of token: a swatch as it's painted in the flow, and its word. Pressed, it dims every other kind."""
-
-    def __init__(self, kind: Kind) -> None:
-        super().__init__()
-        self.kind = kind
-        self.setObjectName(f"legend-{kind.name.lower()}")
-        self.setCheckable(True)
-        self.setText(" " + kind_word(kind))
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(18, 13))
-        self.setToolTip(kind_hint(kind) + "\n" + self.tr("Click to dim the others."))
-        self.setAccessibleName(self.tr("Show only: {kind}").format(kind=kind_word(kind)))
-        self.paint_swatch()
-        theme().changed.connect(self.paint_swatch)
-
-    def worded_width(self) -> int:
-        return self.fontMetrics().horizontalAdvance(self.text()) + 40
-
-    def show_word(self, on: bool) -> None:
-        """Without room for all the words there are only swatches; their tooltips name them."""
-        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if on else Qt.ToolButtonStyle.ToolButtonIconOnly
-        self.setToolButtonStyle(style)
-
-    def paint_swatch(self) -> None:
-        ratio = 3
-        pixmap = QPixmap(18 * ratio, 13 * ratio)
-        pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setFont(mono(9))
-        paint_cell(painter, QRectF(0, 0, 18, 13), "", self.kind)
-        painter.end()
-        self.setIcon(QIcon(pixmap))
-
-
-class Recorder(QObject):
-    """Writes finished runs to disk a few milliseconds at a time, so that a long one doesn't hold up the window."""
-
-    failed = Signal(object)  # UserError
-    written = Signal(object)  # DecodeRun
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._queue: deque[tuple[DecodeRun, Path, Iterator[str], list[str]]] = deque()
-        self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._work)
-
-    def record(self, run: DecodeRun, path: Path) -> None:
-        self._queue.append((run, path, run.lines(), []))
-        self._timer.start()
-
-    def flush(self) -> None:
-        """Writes all that is waiting, now."""
-        while self._queue:
-            self._work(float("inf"))
-
-    def _work(self, budget: float = WRITE_BUDGET) -> None:
-        if not self._queue:
-            self._timer.stop()
-            return
-        run, path, lines, done = self._queue[0]
-        until = time.monotonic() + budget
-        for line in lines:
-            done.append(line)
-            if time.monotonic() > until:
-                return
-        self._queue.popleft()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, "".join(done))
-        except OSError as error:
-            self.failed.emit(explain_error(error))
-            return
-        run.path = path
-        self.written.emit(run)
-
-
-class ReplayBar(QWidget):
-    """Play, a slider over the rounds, where it stands, how fast."""
-
-    moved = Signal(int)  # rounds over
-    play_pressed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.play = QToolButton()
-        self.play.setObjectName("replay")
-        self.play.setIconSize(QSize(16, 16))
-        self.play.clicked.connect(lambda: self.play_pressed.emit())
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setObjectName("scrub")
-        self.slider.setPageStep(8)
-        self.slider.setAccessibleName(self.tr("Rounds shown"))
-        self.slider.setToolTip(self.tr("Drag through the rounds of this run"))
-        self.slider.valueChanged.connect(self.moved)
-        self.where = QLabel()
-        self.where.setProperty("role", "muted")
-        self.where.setMinimumWidth(150)
-        self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.speed = QComboBox()
-        self.speed.setObjectName("speed")
-        self.speed.setProperty("flat", True)
-        self.speed.setAccessibleName(self.tr("Replay speed"))
-        self.speed.setToolTip(self.tr("Replay speed: {times}1 is as fast as it was").format(times=TIMES))
-        for value in SPEEDS:
-            self.speed.addItem(f"{TIMES}{value:g}", value)
-        self.speed.setCurrentIndex(SPEEDS.index(1.0))
-        self.speed.setFixedWidth(72)
-        box = QHBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(8)
-        box.addWidget(self.play)
-        box.addWidget(self.slider, 1)
-        box.addWidget(self.where)
-        box.addWidget(self.speed)
-        self.set_playing(False)
-
-    def set_playing(self, playing: bool) -> None:
-        words = self.tr("Pause the replay") if playing else self.tr("Replay this run")
-        self.play.setIcon(icon("pause" if playing else "replay"))
-        self.play.setToolTip(words)
-        self.play.setAccessibleName(words)
-
-    def set_position(self, done: int, of: int, seconds: float) -> None:
-        was = self.slider.blockSignals(True)
-        self.slider.setRange(0, of)
-        self.slider.setValue(done)
-        self.slider.blockSignals(was)
-        self.where.setText(
-            self.tr("round {done} of {of} \u00b7 {seconds}").format(done=done, of=of, seconds=self.tr("{n} s").format(n=f"{seconds:.2f}"))
-        )
 
 
 class DecodeView(QWidget):
@@ -250,13 +82,14 @@ class DecodeView(QWidget):
         self._job = ""  # of the live run
         self._live: DecodeRun | None = None
         self._shown: DecodeRun | None = None
-        self._done = 0  # rounds of the shown run in the flow
-        self._offsets = [0]  # cells after so many rounds
         self._runs: list[DecodeRun] = []  # of this session, oldest first
-        self._steps, self._pause_asked, self._stopping = 0, False, False
+        self._presses, self._asked = 0, False  # presses of Step not worked off; whether a round was asked for and hasn't come
+        self._pause_asked, self._stopping = False, False
         self._clock, self._ticked = 0.0, 0.0  # replay: seconds into the run, and when that was
         self._failure: events.Failed | UserError | None = None
         self._home: Path | None = None
+        self._film: Any = None
+        self._dialogs: dict[str, QWidget] = {}
         self._recorder = Recorder(self)
         self._recorder.failed.connect(self._not_recorded)
         self._make()
@@ -282,23 +115,22 @@ class DecodeView(QWidget):
         self.controls.pause_pressed.connect(self.pause)
         self.controls.step_pressed.connect(self.step)
         self.controls.stop_pressed.connect(self.stop)
+        self.controls.find_pressed.connect(self.find_draft)
+        self.controls.check_pressed.connect(self.check_exactness)
+        self.controls.explain_pressed.connect(self.explain_engine)
         self.controls.changed.connect(self._controls_changed)
         self.cards = self._make_cards()
         cards = QHBoxLayout()
         cards.setSpacing(8)
         for card in self.cards.values():
             cards.addWidget(card, 1)
-        self.rounds_plot, self.race_plot = RoundsPlot(), RacePlot()
-        self.rounds_plot.picked.connect(self.show_round)
-        self.rounds_panel = PlotPanel(self.rounds_plot, self.tr("A bar for each round: how many of its guesses were kept."))
-        self.race_panel = PlotPanel(self.race_plot, self.tr("Tokens over time, with the draft and without."))
-        self.race_panel.title.setText(self.tr("Race: tokens over time"))
+        self.slots = self._make_slots()
         plots = QWidget()
         row = QHBoxLayout(plots)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        row.addWidget(self.rounds_panel, 1)
-        row.addWidget(self.race_panel, 1)
+        for slot in self.slots:
+            row.addWidget(slot, 1)
         self.split = QSplitter(Qt.Orientation.Vertical)
         self.split.setHandleWidth(8)
         self.split.addWidget(self._make_flow())
@@ -342,49 +174,105 @@ class DecodeView(QWidget):
                 self.tr("New tokens / rounds: each round calls the target once, keeps some guesses, and adds one token of its own.\n")
                 + self.tr("Plain decoding has 1."),
             ),
-            "speedup": StatCard(
-                "speedup",
-                self.tr("Measured speed-up"),
-                self.tr("Measured: tokens per second with the draft, divided by those without (the race; same seed, prefill excluded).\n")
-                + self.tr("Possible: what it would be if only the calls of the two models took time."),
-            ),
             "throughput": StatCard(
                 "throughput",
                 self.tr("Throughput"),
                 self.tr("New tokens per second, from the first round on; reading the prompt isn't counted."),
             ),
+            "speedup": StatCard(
+                "speedup",
+                self.tr("Speed-up"),
+                self.tr("Measured: tokens per second with the draft, divided by those without (the race; same seed, prefill excluded).\n")
+                + self.tr("Possible: what it would be if only the calls of the two models took time."),
+            ),
+            "efficiency": StatCard(
+                "efficiency",
+                self.tr("Efficiency"),
+                self.tr("Measured speed-up / possible speed-up: how much of what the calls of this run allow was reached.\n")
+                + self.tr("What's missing went into sampling, taking caches back, and telling this window of it."),
+            ),
         }
+
+    def _make_slots(self) -> tuple[PlotSlot, PlotSlot]:
+        """Two places for plots; either can show any of them."""
+        choices = (
+            ("rounds", self.tr("Accepted per round"), self.tr("A bar for each round: how many of its guesses were kept."), RoundsPlot),
+            (
+                "timeline",
+                self.tr("Time per round"),
+                self.tr("A bar for each round: drafting, verifying, and all around them."),
+                TimelinePlot,
+            ),
+            (
+                "positions",
+                self.tr("Acceptance by place"),
+                self.tr("How often the first, second, third \u2026 token of a draft is kept."),
+                PositionsPlot,
+            ),
+            (
+                "overlap",
+                self.tr("Acceptance, measured against promised"),
+                self.tr("How often guesses are kept, against \u03a3 min(p, q), which is what theory promises."),
+                OverlapPlot,
+            ),
+            (
+                "gain",
+                self.tr("Speed-up by length, S(\u03b3)"),
+                self.tr("The speed-up that each draft length promises: today's, and the best."),
+                GainPlot,
+            ),
+            ("costs", self.tr("Cost of a call, T(n)"), self.tr("What a call of the target costs by the tokens it's fed."), CostsPlot),
+            ("race", self.tr("Race: tokens over time"), self.tr("Tokens over time, with the draft and without."), RacePlot),
+        )
+        left, right = PlotSlot("left-plot", choices, "rounds"), PlotSlot("right-plot", choices, "race")
+        for slot in (left, right):
+            slot.picked.connect(self.show_round)
+        return left, right
 
     def _make_flow(self) -> QFrame:
         panel = QFrame()
         panel.setProperty("panel", True)
         title = self._flow_title = QLabel(self.tr("Token flow"))
         title.setProperty("role", "section")
+        self.lossy = QLabel()
+        self.lossy.setObjectName("lossy")
+        self.lossy.setProperty("role", "badge")
+        self.lossy.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.lossy.hide()
         head = QHBoxLayout()
         head.setSpacing(2)
         head.addWidget(title)
+        head.addSpacing(6)
+        head.addWidget(self.lossy)
         head.addStretch(1)
         self.legend = [LegendButton(kind) for kind in (Kind.ACCEPTED, Kind.REJECTED, Kind.CORRECTED, Kind.BONUS, Kind.UNTESTED)]
         for button in self.legend:
             button.toggled.connect(lambda on, b=button: self._filter(b, on))
             head.addWidget(button)
-        self.runs_button = QPushButton(self.tr("Runs"))
-        self.runs_button.setObjectName("runs")
-        self.runs_button.setProperty("flat", True)
-        self.runs_button.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; } QPushButton { min-height: 24px; }")
-        self.runs_button.setIcon(icon("down"))
-        self.runs_button.setIconSize(QSize(12, 12))
-        self.runs_button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow behind the word
-        self.runs_button.setToolTip(self.tr("Recorded runs, to look at and replay"))
-        self.runs_menu = QMenu(self.runs_button)
-        self.runs_menu.setToolTipsVisible(True)
+        self.beside_button = QToolButton()
+        self.beside_button.setObjectName("side-by-side")
+        self.beside_button.setCheckable(True)
+        self.beside_button.setChecked(True)
+        self.beside_button.setIcon(icon("columns"))
+        self.beside_button.setIconSize(QSize(16, 16))
+        self.beside_button.setToolTip(self.tr("The lanes of a race side by side"))
+        self.beside_button.setAccessibleName(self.tr("The lanes of a race side by side"))
+        self.beside_button.toggled.connect(lambda _: self._show_lanes())
+        self.beside_button.hide()
+        self.export_button = self._menu_button("export-run", self.tr("Export"), self.tr("This run for other programs, or as a picture"))
+        menu = self.export_button.menu()
+        menu.addAction(self.tr("Everything as JSON\u2026"), lambda: self._export("json"))
+        menu.addAction(self.tr("Tokens as a table (CSV)\u2026"), lambda: self._export("csv"))
+        menu.addAction(self.tr("Animated picture (WebP)\u2026"), lambda: self._export("webp"))
+        self.runs_button = self._menu_button("runs", self.tr("Runs"), self.tr("Recorded runs, to look at and replay"))
+        self.runs_menu = self.runs_button.menu()
         self.runs_menu.aboutToShow.connect(self._fill_runs)
-        self.runs_button.setMenu(self.runs_menu)
         head.addSpacing(6)
-        head.addWidget(self.runs_button)
+        for button in (self.beside_button, self.export_button, self.runs_button):
+            head.addWidget(button)
         self.note = QLabel()
         self.note.setObjectName("note")
-        self.note.setProperty("role", "muted")
+        self.note.setProperty("role", "caption")
         self.note.setWordWrap(True)
         self.failure_label = QLabel()
         self.failure_label.setObjectName("failure")
@@ -400,10 +288,18 @@ class DecodeView(QWidget):
         row.addWidget(self.failure_label, 1)
         row.addWidget(self.details)
         self._failure_row.hide()
-        self.flow = TokenFlow()
-        self.flow.pointed.connect(lambda _: self._place_card())
-        self.flow.pinned.connect(lambda _: self._place_card())
-        self.flow.scrolled.connect(self._place_card)
+        self.panes = [LanePane() for _ in LANES]  # the main lane's first
+        self._active = self.panes[0]  # whose token the card is about
+        lanes = self.lanes = QSplitter(Qt.Orientation.Horizontal)
+        lanes.setHandleWidth(9)
+        lanes.setChildrenCollapsible(False)
+        for pane in self.panes:
+            lanes.addWidget(pane)
+            pane.flow.pointed.connect(lambda i, p=pane: self._pointed(p, i))
+            pane.flow.pinned.connect(lambda i, p=pane: self._pointed(p, i))
+            pane.flow.scrolled.connect(self._place_card)
+        for pane in self.panes[1:]:
+            pane.hide()
         self.empty_button = QPushButton()
         self.empty_button.setObjectName("empty-action")
         self.empty_button.clicked.connect(self._empty_pressed)
@@ -412,10 +308,11 @@ class DecodeView(QWidget):
         self.empty.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.empty)
-        self.stack.addWidget(self.flow)
+        self.stack.addWidget(lanes)
         self.replay_bar = ReplayBar()
         self.replay_bar.moved.connect(self._scrubbed)
         self.replay_bar.play_pressed.connect(self.replay)
+        self.replay_bar.phase_pressed.connect(self.replay_step)
         box = QVBoxLayout(panel)
         box.setContentsMargins(14, 8, 10, 8)
         box.setSpacing(4)
@@ -427,15 +324,29 @@ class DecodeView(QWidget):
         panel.setMinimumHeight(LOWEST_FLOW)
         return panel
 
+    def _menu_button(self, name: str, words: str, tip: str) -> QPushButton:
+        button = QPushButton(words)
+        button.setObjectName(name)
+        button.setProperty("flat", True)
+        button.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; } QPushButton { min-height: 24px; }")
+        button.setIcon(icon("down"))
+        button.setIconSize(QSize(12, 12))
+        button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow behind the word
+        button.setToolTip(tip)
+        menu = QMenu(button)
+        menu.setToolTipsVisible(True)
+        button.setMenu(menu)
+        return button
+
     # -- from elsewhere
 
     def set_target(self, variant: str) -> bool:
         """Chooses the target; False where there's no such variant."""
-        return self.controls.choose(self.controls.target, variant)
+        return self.controls.target.choose(variant)
 
     def set_draft(self, variant: str) -> bool:
         """Chooses the draft; False where there's no such variant."""
-        return self.controls.choose(self.controls.draft, variant)
+        return self.controls.draft.choose(variant)
 
     @property
     def shown_run(self) -> DecodeRun | None:
@@ -444,6 +355,15 @@ class DecodeView(QWidget):
     @property
     def live(self) -> bool:
         return bool(self._job)
+
+    @property
+    def pane(self) -> LanePane:
+        """The main lane's."""
+        return self.panes[0]
+
+    @property
+    def flow(self) -> TokenFlow:
+        return self.pane.flow
 
     # -- the life of a run
 
@@ -456,21 +376,44 @@ class DecodeView(QWidget):
             self.run()
 
     def step(self) -> None:
-        """One more round, then wait; where nothing runs yet, starts and takes the first."""
+        """One step more of a round (draft, verify, correct), then wait; where nothing runs yet, starts and takes the first."""
         if not self._job:
             self._start(paused=True)
-        elif self._live is not None and self._live.lanes:
+            return
+        self._presses += 1
+        self._pause_asked = True
+        self._work_off()
+
+    def _work_off(self) -> None:
+        """Works off the presses of Step: each brings the round in view one step on; behind its last the worker is asked for another."""
+        if self._live is None or self._live.main not in self._live.lanes:
+            return  # there's nothing to step yet
+        pane = self.pane
+        while self._presses and self._live is self._shown and pane.done < len(pane.lane.rounds):
+            pane.next_phase()
+            self._presses -= 1
+            self._say_step()
+            self._soon()
+        if self._presses and not self._asked:
             self.board.control(self._job, "step")
-            self._set_state("paused")
-        else:
-            self._pause_asked = True
-            self._steps += 1
+            self._asked = True
+        self._set_state("paused", say=False)
+
+    def _say_step(self) -> None:
+        """What the last step of the round in view was."""
+        pane = self.pane
+        rounds, index = pane.lane.rounds, pane.done if pane.phase else pane.done - 1
+        if 0 <= index < len(rounds) and self._shown is not None:
+            self._say(step_text(rounds[index], pane.phase, self._shown.rule(pane.lane_name), self._shown.greedy))
 
     def pause(self) -> None:
         """Waits after the round at hand, or goes on."""
         if not self._job:
             return
         paused = self.controls_state == "paused"
+        if paused:
+            self._presses, self._asked = 0, False
+            self.pane.go(len(self.pane.lane.rounds))
         self.board.control(self._job, "resume" if paused else "pause")
         self._set_state("running" if paused else "paused")
 
@@ -492,11 +435,14 @@ class DecodeView(QWidget):
         spec = self.controls.spec(str(self.library.workspace.folder), paused=paused)
         target, draft = self.controls.names()
         name = f"{datetime.datetime.now():%Y-%m-%dT%H-%M-%S}-{new_id('run')[-6:]}"
-        run = DecodeRun(name, spec, target, draft)
+        run = DecodeRun(name, spec, target, draft, self.controls.rival_name())
         self._live = run
-        self._steps, self._pause_asked, self._stopping = int(paused), paused, False
+        self._presses, self._asked = int(paused), False
+        self._pause_asked, self._stopping = paused, False
         self._fail(None)
         self._show_run(run)
+        if spec.messages:
+            self.controls.chat.send()
         self._set_state("starting")
         title = self.tr("Decode: {draft} for {target}") if draft else self.tr("Decode: {target}")
         self._job = self.board.submit(spec, title.format(draft=draft, target=target), self.controls.device.currentData() or "auto")
@@ -505,14 +451,15 @@ class DecodeView(QWidget):
         self._say(waits.format(job=before) if before else self.tr("Loading the models\u2026"))
         self.started.emit(self._job)
 
-    def _set_state(self, state: str) -> None:
+    def _set_state(self, state: str, *, say: bool = True) -> None:
         self.controls_state = state
         self.controls.set_state(state)
-        self.runs_button.setEnabled(state == "idle")
-        self.replay_bar.setEnabled(state == "idle")
-        if state == "paused":
-            self._say(self.tr("Paused. Step takes one more round."))
-        elif state == "running":
+        for button in (self.runs_button, self.replay_bar):
+            button.setEnabled(state == "idle")
+        self._can_export()
+        if say and state == "paused":
+            self._say(self.tr("Paused. Step shows the next round step by step: draft, verify, correct."))
+        elif say and state == "running":
             self._say("")
 
     def _take(self, event) -> None:
@@ -523,37 +470,54 @@ class DecodeView(QWidget):
         run = self._live
         if isinstance(event, events.RoundTaken):
             run.take(event)
-            if run is self._shown and run.lanes[event.lane] is run.lane:
-                self._append(len(run.lane.rounds))
-            self._soon()
+            self._taken(run, event.lane)
         elif isinstance(event, events.DecodeStarted):
             run.take(event)
             self._begun(run, event.lane)
+        elif isinstance(event, events.CostsMeasured):
+            run.take(event)
+            self._soon()
         elif isinstance(event, events.Started):
             self._say(self.tr("Loading the models\u2026"))
         elif isinstance(event, events.Progress) and not run.lanes:
-            self._say(self.tr("Loading {name}\u2026").format(name=event.note) if event.note else self.tr("Loading the models\u2026"))
+            self._say(self._stage_words(event))
         elif isinstance(event, events.TERMINAL):
             self._ended(run, event)
 
+    def _stage_words(self, event: events.Progress) -> str:
+        if event.stage in ("", "Loading"):
+            return self.tr("Loading {name}\u2026").format(name=event.note) if event.note else self.tr("Loading the models\u2026")
+        words = core_text(event.stage)
+        return f"{words}: {event.note}\u2026" if event.note else f"{words}\u2026"
+
+    def _taken(self, run: DecodeRun, lane: str) -> None:
+        """A round came: it's shown whole, or, where it was asked for by Step, its first step."""
+        if run is self._shown:
+            pane = next((p for p in self.panes if p.run is run and p.lane_name == lane), None)
+            if pane is not None and not (pane is self.pane and self._asked):
+                pane.go(len(pane.lane.rounds))
+            elif pane is not None:
+                self._asked = False
+                pane.go(len(pane.lane.rounds) - 1)
+                self._work_off()
+        self._soon()
+
     def _begun(self, run: DecodeRun, lane: str) -> None:
-        if run is self._shown and run.lanes[lane] is run.lane:
-            self._rebuild(0)
-        if lane != SPECULATIVE and SPECULATIVE in run.lanes:
-            if self.controls_state != "paused":
-                self._say(self.tr("Decoding once more without the draft, for the race\u2026"))
+        if run is self._shown:
+            self._show_lanes()
+        if lane != run.main:
             return
         if self._pause_asked:
-            for _ in range(self._steps):
-                self.board.control(self._job, "step")
-            if not run.spec.paused and not self._steps:
+            if not run.spec.paused and not self._presses:
                 self.board.control(self._job, "pause")
             self._set_state("paused")
+            self._work_off()
         else:
             self._set_state("running")
 
     def _ended(self, run: DecodeRun, event) -> None:
         self._job, self._live = "", None
+        self._presses, self._asked = 0, False
         self._set_state("idle")
         if isinstance(event, events.Finished):
             run.status = "stopped" if event.result.get("stop") == "stopped" or self._stopping else "finished"
@@ -563,10 +527,12 @@ class DecodeView(QWidget):
         else:
             run.status = "stopped"
             self._fail(event)
+        if run.spec.messages and self.controls.conversation(run.spec.messages):
+            self.controls.chat.reply(run.text().strip())
         if run.lane.rounds:
             self._runs.append(run)
             self._recorder.record(run, Path(run.spec.workspace) / "runs" / f"{run.name}.jsonl")
-            self._clock = run.lane.at[-1]
+            self._clock = run.end
             if run is self._shown:
                 self._go(len(run.lane.rounds))
         else:
@@ -574,6 +540,11 @@ class DecodeView(QWidget):
         self._say(self._note_for(run) if run.lane.rounds else "")
         self._refresh()
         self.finished.emit(run)
+
+    def _drop_film(self) -> None:
+        if self._film is not None:
+            self._film.stop()
+            self._film = None
 
     def let_go(self) -> None:
         """Ends the run under way, keeping what there is of it: the view is about to be made anew, and nobody else would end it."""
@@ -584,6 +555,7 @@ class DecodeView(QWidget):
 
     def close_recordings(self) -> None:
         """Writes what hasn't been written yet. Called when the window closes."""
+        self._drop_film()
         self._recorder.flush()
 
     def _not_recorded(self, error: UserError) -> None:
@@ -598,40 +570,50 @@ class DecodeView(QWidget):
         self.stack.setCurrentIndex(0 if run is None else 1)
         for button in self.legend:
             button.setChecked(False)
-        self._rebuild(0 if run is None else len(run.lane.rounds))
+        for pane in self.panes:
+            pane.show_lane(None, "")
+        self._show_lanes()
         if run is None:
             self._say_empty()
+        self._can_export()
         self._refresh()
 
-    def _rebuild(self, done: int) -> None:
-        self.flow.clear()
-        self.flow.set_copy_text("")
-        self._done, self._offsets = 0, [0]
-        if self._shown is not None:
-            self.flow.append(cells_of_prompt(self._shown.lane))
-            self._offsets = [len(self.flow.cells)]
-            self._append(done)
+    def _show_lanes(self) -> None:
+        """The lanes there are, each in its pane: the main one, and beside it the others of a race."""
+        run = self._shown
+        order = run.order if run is not None else []
+        self.beside_button.setVisible(len(order) > 1)
+        wanted = (order if self.beside_button.isChecked() else order[:1]) or ([run.main] if run is not None else [])
+        changed = False
+        for place, pane in enumerate(self.panes):
+            name = wanted[place] if place < len(wanted) else ""
+            if name and (pane.run is not run or pane.lane_name != name):
+                pane.show_lane(run, name, len(run.lanes[name].rounds) if name in run.lanes else 0)
+                changed = True
+            elif name and not pane.done and not pane.lane.rounds:
+                pane.show_lane(run, name)  # its prompt has come
+            elif not name and place and pane.run is not None:
+                pane.show_lane(None, "")
+            if pane.isHidden() == (place == 0 or bool(name)):
+                pane.setVisible(place == 0 or bool(name))
+                changed = True
+            pane.show_head(len(wanted) > 1)
+        if changed:
+            self.lanes.setSizes([1000 if i < max(1, len(wanted)) else 0 for i in range(len(self.panes))])
+            self._place_card()
 
-    def _append(self, done: int) -> None:
-        rounds, cells = self._shown.lane.rounds, []
-        for i in range(self._done, done):
-            cells.extend(cells_of_round(rounds[i], i))
-            self._offsets.append(len(self.flow.cells) + len(cells))
-        self._done = done
-        self.flow.append(cells)
-
-    def _go(self, done: int) -> None:
-        """Shows the run as it stood after `done` rounds."""
+    def _go(self, done: int, seconds: float | None = None) -> None:
+        """Shows the run as it stood after `done` rounds of the main lane, and the others as they stood at that moment."""
         run = self._shown
         if run is None:
             return
-        done = max(0, min(done, len(run.lane.rounds)))
-        if done < self._done:
-            self.flow.truncate(self._offsets[done])
-            del self._offsets[done + 1 :]
-            self._done = done
-        else:
-            self._append(done)
+        self.pane.go(done)
+        done = self.pane.done
+        whole = done == len(run.lane.rounds) and seconds is None
+        moment = seconds if seconds is not None else run.lane.at[done - 1] if done else 0.0
+        for pane in self.panes[1:]:
+            if pane.run is run:
+                pane.go(len(pane.lane.rounds) if whole else pane.lane.index_at(moment))
         self.flow.set_copy_text(run.text() if run.result.get("text") and done == len(run.lane.rounds) else "")
         self._soon()
 
@@ -639,9 +621,9 @@ class DecodeView(QWidget):
         """Brings a round, counted from 0, into view and points at its first token."""
         if self._shown is None or self.live:
             return
-        if index >= self._done:
+        if index >= self.pane.done:
             self._go(len(self._shown.lane.rounds))
-        self.flow.focus_cell(min(self._offsets[index], len(self.flow.cells) - 1))
+        self.flow.focus_cell(min(self.pane.offsets[index], len(self.flow.cells) - 1))
 
     def _soon(self) -> None:
         if not self._refreshing.isActive():
@@ -650,28 +632,22 @@ class DecodeView(QWidget):
     def _refresh(self) -> None:
         """Figures, plots and the replay bar."""
         self._refreshing.stop()
-        run = self._shown
-        whole = run is None or self._done >= len(run.lane.rounds)
-        self._show_figures(figures(run, self._done) if run else None)
+        run, done = self._shown, self.pane.done
+        playing = self._player.isActive()
+        found = figures(run, done) if run else None
+        self._show_figures(found)
+        self._show_lossy(found)
         lane = run.lane if run else None
-        drafted = lane is not None and bool(lane.drafted) and lane.drafted[-1] > 0
-        self.rounds_panel.title.setText(rounds_title(lane) if drafted else self.tr("Accepted draft tokens per round"))
-        self.rounds_panel.set_empty(
-            self.tr("Nothing was drafted in this run, so there's nothing to accept.")
-            if lane is not None and lane.rounds and run is not self._live
-            else self.tr("A bar for each round: how many of its guesses were kept.")
-        )
-        self.rounds_panel.show_plot(drafted)
-        if drafted:
-            self.rounds_plot.set_lane(lane, None if whole else self._done)
-        self.race_panel.show_plot(bool(lane and lane.rounds))
-        if lane and lane.rounds:
-            playing = self._player.isActive()
-            moment = self._clock if playing else lane.at[self._done - 1] if self._done else 0.0
-            self.race_plot.set_run(run, None if whole and not playing else moment)
+        moment = None
+        if run is not None and lane is not None and found is not None and any(each.rounds for each in run.lanes.values()):
+            whole = done >= len(lane.rounds)
+            at = self._clock if playing else lane.at[done - 1] if done else 0.0
+            moment = Moment(run, done, whole, None if whole and not playing else at, found, run is self._live)
+        for slot in self.slots:
+            slot.show_moment(moment)
         self.replay_bar.setVisible(bool(lane and lane.rounds))
         if lane:
-            self.replay_bar.set_position(self._done, len(lane.rounds), lane.at[self._done - 1] if self._done else 0.0)
+            self.replay_bar.set_position(done, len(lane.rounds), lane.at[done - 1] if done else 0.0)
 
     def _show_figures(self, f: Figures | None) -> None:
         run, cards = self._shown, self.cards
@@ -679,7 +655,8 @@ class DecodeView(QWidget):
         if f is None or not f.rounds:
             cards["acceptance"].set(NONE, self.tr("run to see") if not plain else self.tr("needs a draft"))
             cards["per_call"].set(NONE, self.tr("run to see"))
-            cards["speedup"].set(NONE, self.tr("needs a draft") if plain else self.tr("run with Race to measure"))
+            for name in ("speedup", "efficiency"):
+                cards[name].set(NONE, self.tr("needs a draft") if plain else self.tr("race to measure"))
             cards["throughput"].set(NONE, self.tr("run to see"))
             return
         if f.acceptance is None:
@@ -693,16 +670,7 @@ class DecodeView(QWidget):
         else:
             most = self.tr("at most {most} at \u03b3 = {gamma}").format(most=f"{f.gamma + 1:.2f}", gamma=f.gamma)
             cards["per_call"].set(f"{f.tokens_per_call:.2f}", most)
-        possible = self.tr("possible {times}{x}").format(times=TIMES, x=f"{f.possible:.2f}") if f.possible else ""
-        if f.speedup is not None:
-            verdict = "" if f.speedup >= 1 else self.tr("slower than plain")
-            cards["speedup"].set(f"{TIMES}{f.speedup:.2f}", " \u00b7 ".join(part for part in (verdict, possible) if part))
-        elif plain:
-            cards["speedup"].set(NONE, self.tr("there's no draft to compare"))
-        elif self._live is run and run.spec is not None and run.spec.race:
-            cards["speedup"].set(NONE, self.tr("the race comes after this"))
-        else:
-            cards["speedup"].set(NONE, " \u00b7 ".join(part for part in (possible, self.tr("race to measure")) if part))
+        self._show_speed(f, plain)
         speed = f"{f.throughput:.1f}" if f.throughput is not None else ""
         if f.plain_throughput is not None:
             beside = self.tr("plain {n} tok/s").format(n=f"{f.plain_throughput:.1f}")
@@ -711,6 +679,37 @@ class DecodeView(QWidget):
         else:
             beside = self.tr("plain {none}: run the race").format(none=NONE)
         cards["throughput"].set(self.tr("{n} tok/s").format(n=speed) if speed else NONE, beside)
+
+    def _show_speed(self, f: Figures, plain: bool) -> None:
+        cards, possible = self.cards, f"{f.possible:.2f}" if f.possible else ""
+        if plain:
+            for name in ("speedup", "efficiency"):
+                cards[name].set(NONE, self.tr("there's no draft to compare"))
+            return
+        said = self.tr("possible {times}{x}").format(times=TIMES, x=possible) if possible else ""
+        if f.speedup is None:
+            cards["speedup"].set(NONE, " \u00b7 ".join(part for part in (said, self.tr("race to measure")) if part))
+            cards["efficiency"].set(NONE, self.tr("race to measure"))
+            return
+        verdict = self.tr("slower than plain") if f.speedup < 1 else self.tr("measured")
+        cards["speedup"].set(f"{TIMES}{f.speedup:.2f}", verdict)
+        if f.efficiency is None:
+            cards["efficiency"].set(NONE, self.tr("at the end of the run"))
+        else:
+            cards["efficiency"].set(fmt_percent(f.efficiency, 0), self.tr("of {times}{x} possible").format(times=TIMES, x=possible))
+
+    def _show_lossy(self, f: Figures | None) -> None:
+        """The badge of a rule that changes the text, with how far it does."""
+        run = self._shown
+        self.lossy.setVisible(run is not None and not run.lossless)
+        if run is None or run.lossless:
+            return
+        words = self.tr("not lossless")
+        if f is not None and f.distance is not None:
+            words = self.tr("not lossless \u00b7 {distance} from the target").format(distance=number(f.distance))
+            tip = self.tr("Total variation between what this rule writes and what the target would, the mean over {n} tested places.")
+            self.lossy.setToolTip(tip.format(n=f.measured_at))
+        self.lossy.setText(words)
 
     def _say(self, words: str) -> None:
         self.note.setText(words)
@@ -723,29 +722,52 @@ class DecodeView(QWidget):
             return self.tr(
                 "Nothing is highlighted since nothing was drafted: the target wrote every token itself. Choose a draft and run again."
             )
+        parts = []
         if lane.drafted and lane.drafted[-1] == 0:
-            return self.tr("Nothing is highlighted since the draft had nothing to propose in any of the {n} rounds.").format(
-                n=len(lane.rounds)
-            )
-        ends = {
-            "end of text": self.tr("It ended by itself: the target wrote its end-of-text token."),
-            "stop string": self.tr("It ended at a stop string."),
-            "stopped": self.tr("You stopped it here."),
-        }
-        stop = run.result.get("stop") or (lane.rounds[-1].stop if lane.rounds else "")
-        return " ".join(part for part in (ends.get(stop, ""), self._identity(run)) if part)
+            if run.spec is not None and run.spec.policy == "adaptive" and run.spec.proposer != "ngram":
+                words = self.tr("Nothing is highlighted since drafting didn't pay: the policy chose length 0 in each of the {n} rounds.")
+            else:
+                words = self.tr("Nothing is highlighted since the draft had nothing to propose in any of the {n} rounds.")
+            parts.append(words.format(n=len(lane.rounds)))
+        else:
+            ends = {
+                "end of text": self.tr("It ended by itself: the target wrote its end-of-text token."),
+                "stop string": self.tr("It ended at a stop string."),
+                "stopped": self.tr("You stopped it here."),
+            }
+            stop = run.result.get("stop") or (lane.rounds[-1].stop if lane.rounds else "")
+            parts.append(ends.get(stop, ""))
+        if (reused := run.result.get("reused")) and run.spec is not None and run.spec.messages:
+            parts.append(self.tr("{n} tokens of the chat were read before, and weren't read again.").format(n=reused))
+        parts.append(self._identity(run))
+        return " ".join(part for part in parts if part)
 
     def _identity(self, run: DecodeRun) -> str:
-        """Whether a greedy race wrote the same twice; '' where that isn't known."""
-        if run.result.get("identical"):
-            return self.tr("With the draft and without, the text is the same, token for token.")
-        parted = run.result.get("divergence")
-        if not parted:
+        """Whether a greedy race wrote the same on every lane; '' where that isn't known or, in sampling, means nothing."""
+        if run.spec is not None and run.spec.temperature > 0:
             return ""
-        words = self.tr("The two texts part at token {n}.").format(n=parted["position"] + 1)
-        if parted.get("margin") is not None:
-            words += " " + self.tr("There the target's two likeliest were {margin} apart.").format(margin=number(parted["margin"]))
-        return words
+        drafting = [name for name in run.order if name != PLAIN_LANE]
+        ends = {name: run.of_lane(name) or (run.result if name == run.main else {}) for name in drafting}
+        same = [name for name in drafting if ends[name].get("identical")]
+        if drafting and len(same) == len(drafting):
+            if len(drafting) > 1:
+                return self.tr("Identical: all {n} lanes wrote the same text, token for token.").format(n=len(drafting) + 1)
+            return self.tr("Identical: with the draft and without, the text is the same, token for token.")
+        parts = []
+        for name in drafting:
+            parted = ends[name].get("divergence")
+            if name in same:
+                parts.append(self.tr("{lane} wrote the same as plain, token for token.").format(lane=lane_title(run, name)))
+            if not parted:
+                continue
+            if len(drafting) > 1:
+                words = self.tr("{lane} and plain part at token {n}.").format(lane=lane_title(run, name), n=parted["position"] + 1)
+            else:
+                words = self.tr("The two texts part at token {n}.").format(n=parted["position"] + 1)
+            if parted.get("margin") is not None:
+                words += " " + self.tr("There the target's two likeliest were {margin} apart.").format(margin=number(parted["margin"]))
+            parts.append(words)
+        return " ".join(parts)
 
     def _fail(self, failure: events.Failed | UserError | None) -> None:
         self._failure = failure
@@ -797,17 +819,29 @@ class DecodeView(QWidget):
                 if other is not button:
                     other.setChecked(False)
         chosen = next((b.kind for b in self.legend if b.isChecked()), None)
-        self.flow.set_only(chosen)
+        for pane in self.panes:
+            pane.flow.set_only(chosen)
 
     # -- the card
 
+    def _pointed(self, pane: LanePane, index: int) -> None:
+        """A token of a lane is pointed at or kept open; the other lanes let go of theirs."""
+        if index >= 0:
+            self._active = pane
+            for other in self.panes:
+                if other is not pane and other.flow.pinned_cell >= 0:
+                    other.flow.pin(-1)
+        self._place_card()
+
     def _place_card(self) -> None:
-        index, run = self.flow.current, self._shown
-        if run is None or not 0 <= index < len(self.flow.cells) or not self.flow.isVisible():
+        pane, run = self._active, self._shown
+        flow = pane.flow
+        index = flow.current
+        if run is None or not 0 <= index < len(flow.cells) or not flow.isVisible():
             self.card.hide()
             return
-        rect = self.flow.rect_of(index)
-        viewport = self.flow.viewport()
+        rect = flow.rect_of(index)
+        viewport = flow.viewport()
         if rect.bottom() < 0 or rect.top() > viewport.height():
             self.card.hide()  # scrolled away; it comes back with its token
             return
@@ -815,11 +849,10 @@ class DecodeView(QWidget):
         if not self.rect().intersects(beside):
             self.card.hide()  # the page is scrolled away from it
             return
-        self.card.show_facts(
-            explain(run.lane, self.flow.cells[index]), beside, self.rect().adjusted(4, 4, -4, -4), self.flow.pinned_cell >= 0
-        )
-        if self.flow.hasFocus():
-            self.flow.setAccessibleDescription(self.card.description())  # so that a screen reader says it as the keys move
+        facts = explain(pane.lane, flow.cells[index], run.rule(pane.lane_name), greedy=run.greedy)
+        self.card.show_facts(facts, beside, self.rect().adjusted(4, 4, -4, -4), flow.pinned_cell >= 0)
+        if flow.hasFocus():
+            flow.setAccessibleDescription(self.card.description())  # so that a screen reader says it as the keys move
 
     def minimumSizeHint(self) -> QSize:
         """As wide as its controls want, which a splitter heeds; low, since the page scrolls."""
@@ -833,7 +866,7 @@ class DecodeView(QWidget):
         compact = self.width() < COMPACT
         self.empty.picture.setVisible(self.height() > 700)
         self.replay_bar.where.setMinimumWidth(120 if compact else 150)
-        taken = self._flow_title.sizeHint().width() + self.runs_button.sizeHint().width() + 60
+        taken = self._flow_title.sizeHint().width() + self.runs_button.sizeHint().width() + self.export_button.sizeHint().width() + 100
         worded = taken + sum(button.worded_width() for button in self.legend) <= self.width()
         for button in self.legend:
             button.show_word(worded)
@@ -856,15 +889,32 @@ class DecodeView(QWidget):
             self.replay_bar.set_playing(False)
             self._refresh()
             return
-        if self._done >= len(run.lane.rounds):
+        if self.pane.done >= len(run.lane.rounds):
             self._clock = 0.0
             self._go(0)
         else:
-            self._clock = run.lane.at[self._done - 1] if self._done else 0.0
-        self.flow.scroll_to_end()
+            self._clock = run.lane.at[self.pane.done - 1] if self.pane.done else 0.0
+        for pane in self.panes:
+            pane.flow.scroll_to_end()
         self._ticked = time.monotonic()
         self._player.start()
         self.replay_bar.set_playing(True)
+
+    def replay_step(self) -> None:
+        """One step on in the shown run: the next round's guesses, their fate, what the target adds. At the end, begins again."""
+        run = self._shown
+        if run is None or self.live or not run.lane.rounds:
+            return
+        self._player.stop()
+        self.replay_bar.set_playing(False)
+        if self.pane.done >= len(run.lane.rounds):
+            self._go(0)
+        self.pane.next_phase()
+        if self.pane.phase == Phase.NONE:
+            self._go(self.pane.done)
+        self.flow.scroll_to_end()
+        self._say_step()
+        self._refresh()
 
     def _tick(self) -> None:
         moment = time.monotonic()
@@ -874,9 +924,9 @@ class DecodeView(QWidget):
     def _advance(self, seconds: float) -> None:
         run = self._shown
         self._clock += seconds
-        end = max(run.lane.at[-1], run.race.at[-1] if run.race and run.race.at else 0.0)
-        self._go(run.lane.index_at(self._clock))
-        if self._clock >= end:
+        over = self._clock >= run.end
+        self._go(run.lane.index_at(self._clock), None if over else self._clock)
+        if over:
             self._player.stop()
             self.replay_bar.set_playing(False)
             self._refresh()
@@ -888,6 +938,108 @@ class DecodeView(QWidget):
         self.replay_bar.set_playing(False)
         self._go(done)
         self._refresh()
+
+    # -- tools
+
+    def find_draft(self) -> None:
+        """Opens the search for a draft that pays; what's chosen there comes into the controls."""
+
+        def make() -> QWidget:
+            from app.find_draft import FindDraftDialog
+
+            c = self.controls
+            device = c.device.currentData() or "auto"
+            dialog = FindDraftDialog(self.library, self.board, c.target_id, c.text(), self, choice=c.choice(), device=device)
+            dialog.chosen.connect(self._take_drafting)
+            return dialog
+
+        self._open("find", make)
+
+    def check_exactness(self) -> None:
+        """Opens the statistical test of this pair."""
+
+        def make() -> QWidget:
+            from app.exactness import ExactnessDialog
+
+            c = self.controls
+            device = c.device.currentData() or "auto"
+            return ExactnessDialog(self.library, self.board, c.drafting(), c.choice(), c.target_id, c.text(), self, device=device)
+
+        self._open("check", make)
+
+    def explain_engine(self) -> None:
+        """Opens the engine on a toy model."""
+
+        def make() -> QWidget:
+            from app.enumeration import EnumerationDialog
+
+            return EnumerationDialog(self.board, self)
+
+        self._open("explain", make)
+
+    def _open(self, name: str, make: Callable[[], QWidget]) -> None:
+        """Shows a tool's window, each once at a time; one that's open for other settings is made anew."""
+        before = self._dialogs.pop(name, None)
+        if before is not None:
+            before.close()
+        dialog = make()
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.destroyed.connect(lambda *_: self._dialogs.pop(name, None) if self._dialogs.get(name) is dialog else None)
+        self._dialogs[name] = dialog
+        dialog.show()
+        dialog.raise_()
+
+    def _take_drafting(self, drafting: Drafting) -> None:
+        self.controls.set_drafting(drafting)
+
+    # -- exporting
+
+    def _can_export(self) -> None:
+        if hasattr(self, "export_button"):
+            there = self._shown is not None and bool(self._shown.lane.rounds)
+            self.export_button.setEnabled(there and not self.live and self._film is None)
+
+    def _export(self, kind: str) -> None:
+        kinds = {
+            "json": self.tr("JSON (*.json)"),
+            "csv": self.tr("Table (*.csv)"),
+            "webp": self.tr("Animated picture (*.webp)"),
+        }
+        if self._shown is None:
+            return
+        path, _ = QFileDialog.getSaveFileName(self, self.tr("Export this run"), f"{self._shown.name}.{kind}", kinds[kind])
+        if path:
+            self.export(Path(path), kind)
+
+    def export(self, path: Path, kind: str) -> None:
+        """Writes the shown run: kind 'json', 'csv' or 'webp'. A picture takes a while, and is made between two looks at the window."""
+        run = self._shown
+        if run is None or self.live:
+            return
+        self._fail(None)
+        if kind == "webp":
+            from app.decode_movie import Film
+
+            self._film = Film(run, self)
+            self._film.progress.connect(lambda done, of: self._say(self.tr("Drawing the picture: {n} %").format(n=round(100 * done / of))))
+            self._film.finished.connect(lambda data: self._filmed(path, data))
+            self._can_export()
+            self._film.start()
+        else:
+            self._write(path, (as_json(run) if kind == "json" else as_csv(run)).encode("utf-8"))
+
+    def _filmed(self, path: Path, data: bytes) -> None:
+        self._film = None
+        self._can_export()
+        self._write(path, data)
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            write_atomically(path, data)
+        except OSError as error:
+            self._fail(explain_error(error))
+            return
+        self._say(self.tr("Exported to {path}.").format(path=path))
 
     # -- recordings
 
@@ -902,11 +1054,11 @@ class DecodeView(QWidget):
         for name in sorted({*known, *stored}, reverse=True)[:30]:
             run = known.get(name)
             if run is not None:
-                words, tip = self._run_words(run.header()), run.spec.prompt if run.spec else ""
+                words, tip = self._run_words(run.header()), _prompt_of(run.header())
                 action = self.runs_menu.addAction(words, lambda run=run: self._show_recorded(run))
             else:
                 path, head = stored[name]
-                words, tip = self._run_words(head), (head.get("spec") or {}).get("prompt", "")
+                words, tip = self._run_words(head), _prompt_of(head)
                 action = self.runs_menu.addAction(words, lambda path=path: self.open_recording(path))
             action.setToolTip(tip)
             action.setCheckable(True)
@@ -930,7 +1082,7 @@ class DecodeView(QWidget):
         who = self.tr("{draft} for {target}") if head.get("draft_name") else self.tr("{target}, plain")
         parts.append(who.format(draft=head.get("draft_name", ""), target=head.get("target_name", "")))
         if head.get("draft_name"):
-            parts.append(f"\u03b3 {spec.get('gamma')}")
+            parts.append(("\u03b3 \u2264 " if spec.get("policy") == "adaptive" else "\u03b3 ") + str(spec.get("gamma")))
         parts.append(self.tr("greedy") if not spec.get("temperature") else self.tr("temp. {t}").format(t=f"{spec['temperature']:g}"))
         if result.get("tested"):
             parts.append(fmt_percent(result.get("accepted", 0) / result["tested"], 0))
@@ -939,7 +1091,7 @@ class DecodeView(QWidget):
     def _show_recorded(self, run: DecodeRun) -> None:
         self._fail(None)
         self._show_run(run)
-        self._clock = run.lane.at[-1] if run.lane.at else 0.0
+        self._clock = run.end
         self._go(len(run.lane.rounds))
         head = self._run_words(run.header()) if run.spec else run.name
         self._say("  ".join(part for part in (self.tr("Recorded: {run}.").format(run=head), self._note_for(run)) if part))
@@ -980,3 +1132,10 @@ class DecodeView(QWidget):
                 self._show_run(None)
         self.controls.set_variants(list(self.library.variants()))
         self._say_empty()
+
+
+def _prompt_of(head: dict[str, Any]) -> str:
+    """What a recorded run went on from: its prompt, or the chat's last message."""
+    spec = head.get("spec") or {}
+    messages = spec.get("messages") or ()
+    return messages[-1].get("content", "") if messages else spec.get("prompt", "")

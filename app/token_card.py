@@ -52,6 +52,7 @@ def kind_word(kind: Kind) -> str:
         Kind.CORRECTED: translate("token_card", "corrected"),
         Kind.BONUS: translate("token_card", "bonus"),
         Kind.UNTESTED: translate("token_card", "untested"),
+        Kind.GUESSED: translate("token_card", "guessed"),
     }[kind]
 
 
@@ -65,6 +66,7 @@ def kind_hint(kind: Kind) -> str:
         Kind.CORRECTED: translate("token_card", "What the target put in place of a dropped token."),
         Kind.BONUS: translate("token_card", "The whole guess was kept, so the same call gave one more token."),
         Kind.UNTESTED: translate("token_card", "Guessed, but not looked at, since an earlier token of the guess was dropped."),
+        Kind.GUESSED: translate("token_card", "Guessed by the draft; the target is asked at the next step."),
     }[kind]
 
 
@@ -85,21 +87,43 @@ def reason_text(facts: Facts) -> str:
         "dropped-greedy": translate("token_card", "dropped: the target prefers {other} ({q})"),
         "dropped-greedy-bare": translate("token_card", "dropped: the target prefers {other}"),
         "dropped-bare": translate("token_card", "dropped by the target"),
+        "guessed": translate("token_card", "guessed with probability p = {p}; the target hasn't been asked yet")
+        if p is not None
+        else translate("token_card", "guessed; the target hasn't been asked yet"),
+        "kept-block": translate("token_card", "kept: the block holds up to here, u = {u} \u2264 {chance}"),
+        "kept-block-with": translate("token_card", "kept with a later one: the block was judged as a whole"),
+        "dropped-block": translate("token_card", "dropped: the block doesn't hold up to here, u = {u} > {chance}"),
+        "dropped-block-bare": translate("token_card", "dropped: the block doesn't hold up to here"),
+        "kept-tree": translate("token_card", "kept: the target chose it, and it's among the tree's candidates (q = {q}, candidate {rank})"),
+        "dropped-tree": translate("token_card", "dropped: the target chose {other}, which isn't among the tree's candidates"),
+        "kept-typical": translate("token_card", "kept: q = {q} is above what typical acceptance asks here, {bar}"),
+        "kept-typical-bare": translate("token_card", "kept by typical acceptance: it's the target's first choice"),
+        "dropped-typical": translate("token_card", "dropped: q = {q} is below what typical acceptance asks here, {bar}"),
+        "dropped-typical-bare": translate("token_card", "dropped by typical acceptance"),
+        "kept-top": translate("token_card", "kept: it's among the target's {k} likeliest (q = {q})"),
+        "dropped-top": translate("token_card", "dropped: it isn't among the target's {k} likeliest (q = {q})"),
         "untested": translate("token_card", "not looked at: an earlier token of the round was dropped"),
         "untested-end": translate("token_card", "not used: the text had ended before it"),
         "corrected-greedy": translate("token_card", "put in place of {other}: the target's first choice ({q})"),
         "corrected-greedy-bare": translate("token_card", "put in place of {other}: the target's first choice"),
         "corrected-drawn": translate("token_card", "put in place of {other}: drawn from what the target gives more than the draft"),
         "corrected-point": translate("token_card", "put in place of {other}: drawn from all the target's other tokens"),
+        "corrected-block": translate("token_card", "put in place of {other}: drawn from what the block left of the target's probability"),
+        "corrected-tree": translate("token_card", "the target's own choice; the tree had no branch for it"),
+        "corrected-lossy": translate("token_card", "put in place of {other}: chosen by the target itself"),
         "bonus": translate("token_card", "one more for nothing: all {n} guesses were kept, and the same call had scored this place too"),
     }[facts.reason]
     return say.format(
-        u=ratio(u, r if r is not None else q) if u is not None else "",
+        u=ratio(u, next((x for x in (r, q, v.get("chance")) if x is not None), None)) if u is not None else "",
         ratio=ratio(r, u) if r is not None else "",
         p=number(p) if p is not None else "",
         q=(ratio(q, u) if u is not None else number(q)) if q is not None else "",
         other=quoted(v["other"]) if v.get("other") else translate("token_card", "another token"),
         n=v.get("n", ""),
+        chance=ratio(v["chance"], u) if v.get("chance") is not None else "",
+        k=v.get("k", ""),
+        rank=v.get("rank", ""),
+        bar=number(v["bar"]) if v.get("bar") is not None else "",
     )
 
 
@@ -113,6 +137,10 @@ def facts_text(facts: Facts) -> list[str]:
         out.append(template.format(draft=f"{facts.draft_entropy:.2f}", target=f"{facts.target_entropy:.2f}"))
     elif facts.target_entropy is not None:
         out.append(translate("token_card", "entropy {target} target").format(target=f"{facts.target_entropy:.2f}"))
+    if facts.branch:
+        out.append(translate("token_card", "candidate {n} of its place").format(n=facts.branch + 1))
+    if facts.distance is not None:
+        out.append(translate("token_card", "{distance} from the target's law").format(distance=number(facts.distance)))
     return out
 
 
@@ -167,14 +195,18 @@ class TokenCard(QWidget):
 
     def _row_words(self, row) -> str:
         if row.draft is None:
-            return translate("token_card", "{token}: target {q}").format(token=quoted(row.text), q=number(row.target))
-        template = translate("token_card", "{token}: draft {p}, target {q}")
-        return template.format(token=quoted(row.text), p=number(row.draft), q=number(row.target))
+            words = translate("token_card", "{token}: target {q}").format(token=quoted(row.text), q=number(row.target))
+        else:
+            template = translate("token_card", "{token}: draft {p}, target {q}")
+            words = template.format(token=quoted(row.text), p=number(row.draft), q=number(row.target))
+        if row.residual is not None:
+            words += translate("token_card", ", left over {r}").format(r=number(row.residual))
+        return words
 
     def _rows(self):
         """The five likeliest of either; the token itself always among them."""
         facts = self._facts
-        rows = sorted(facts.bars, key=lambda row: -max(row.target, row.draft or 0.0))
+        rows = sorted(facts.bars, key=lambda row: -max(row.target, row.draft or 0.0, row.residual or 0.0))
         picked = rows[:BARS]
         own = next((row for row in rows if row.id == facts.bold), None)
         if own is not None and own not in picked:
@@ -195,7 +227,7 @@ class TokenCard(QWidget):
         rows = self._rows()
         height = PAD + 22 + 6 + self._wrapped(reason_text(self._facts), self._body)
         if rows:
-            height += 10 + ROW * len(rows) + 4 + 16
+            height += 10 + _pitch(rows) * len(rows) + 4 + 16
         height += 8 + self._wrapped(self._small_print(), self._small)
         if self._pinned:
             height += 17
@@ -234,8 +266,8 @@ class TokenCard(QWidget):
         if rows:
             top += 10
             self._paint_rows(painter, rows, left, top, width)
-            top += ROW * len(rows) + 4
-            self._paint_key(painter, left, top, any(row.draft is not None for row in rows))
+            top += _pitch(rows) * len(rows) + 4
+            self._paint_key(painter, left, top, rows)
             top += 16
         top += 8
         small = self._small_print()
@@ -267,9 +299,10 @@ class TokenCard(QWidget):
     def _paint_rows(self, painter: QPainter, rows, left: float, top: float, width: float) -> None:
         color, names = theme().color, QFontMetricsF(self._names)
         start, longest = left + NAMES, width - NAMES - 44
-        most = max(max(row.target, row.draft or 0.0) for row in rows) or 1.0
+        most = max(max(row.target, row.draft or 0.0, row.residual or 0.0) for row in rows) or 1.0
+        pitch = _pitch(rows)
         for i, row in enumerate(rows):
-            y = top + i * ROW
+            y = top + i * pitch
             own = row.id == self._facts.bold
             font = QFont(self._names)
             if own:
@@ -277,9 +310,11 @@ class TokenCard(QWidget):
             painter.setFont(font)
             painter.setPen(color("text" if own else "text2"))
             name = names.elidedText(visible(row.text.removeprefix(" ") or row.text), Qt.TextElideMode.ElideRight, NAMES - 10)
-            painter.drawText(QRectF(left, y, NAMES - 8, ROW - 6), int(Qt.AlignmentFlag.AlignVCenter), name)
+            painter.drawText(QRectF(left, y, NAMES - 8, pitch - 6), int(Qt.AlignmentFlag.AlignVCenter), name)
             pair = [(row.target, "accent")] if row.draft is None else [(row.draft, "muted"), (row.target, "accent")]
-            first = y + (9 if len(pair) == 1 else 3)
+            if row.residual is not None:
+                pair.append((row.residual, "bonus_edge"))
+            first = y + max(3.0, (pitch - 6 - (BAR + 5) * len(pair) + 5) / 2)
             for j, (value, fill) in enumerate(pair):
                 bar = QRectF(start, first + j * (BAR + 5), max(2.0, longest * value / most), BAR)
                 painter.setPen(Qt.PenStyle.NoPen)
@@ -290,9 +325,11 @@ class TokenCard(QWidget):
                 at = QRectF(bar.right() + 6, bar.center().y() - 8, 60, 16)
                 painter.drawText(at, int(Qt.AlignmentFlag.AlignVCenter), number(value))
 
-    def _paint_key(self, painter: QPainter, left: float, top: float, drafts: bool) -> None:
+    def _paint_key(self, painter: QPainter, left: float, top: float, rows) -> None:
         entries = [(translate("token_card", "target q(x)"), "accent")]
-        if drafts:
+        if any(row.residual is not None for row in rows):
+            entries.append((translate("token_card", "left over (q\u2212p)\u207a"), "bonus_edge"))
+        if any(row.draft is not None for row in rows):
             entries.insert(0, (translate("token_card", "draft p(x)"), "muted"))
         painter.setFont(self._small)
         for words, fill in entries:
@@ -303,6 +340,11 @@ class TokenCard(QWidget):
             width = QFontMetricsF(self._small).horizontalAdvance(words)
             painter.drawText(QRectF(left + 14, top, width + 4, 16), int(Qt.AlignmentFlag.AlignVCenter), words)
             left += 14 + width + 18
+
+
+def _pitch(rows) -> int:
+    """From one token's bars to the next one's: a third bar needs more room."""
+    return ROW + BAR + 5 if any(row.residual is not None and row.draft is not None for row in rows) else ROW
 
 
 SHADOW = 8

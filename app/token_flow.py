@@ -5,7 +5,7 @@ what its card says is app.token_card's. Kept fast by columns of plain arrays, on
 repainting only the lines that changed: appending costs the same at the beginning and after 50,000 tokens.
 
 A state is never told by colour alone: rejected is struck through, corrected is solid and bold, bonus has a dot, untested
-is dashed, the prompt has no border.
+is dashed, the prompt has no border; a guess that hasn't been judged yet is dashed and tinted.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ COLORS = {  # kind: (fill, edge, text); '' is none
     Kind.CORRECTED: ("corrected_fill", "corrected_edge", "corrected_text"),
     Kind.BONUS: ("bonus_fill", "bonus_edge", "bonus_text"),
     Kind.UNTESTED: ("", "border_strong", "muted"),
+    Kind.GUESSED: ("accent_soft", "accent", "on_soft"),
 }
 
 
@@ -91,7 +92,7 @@ def paint_cell(painter: QPainter, rect: QRectF, text: str, kind: Kind) -> None:
     fill, edge, ink = COLORS[kind]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     pen = QPen(theme().color(edge), 1) if edge else QPen(Qt.PenStyle.NoPen)
-    if kind == Kind.UNTESTED:
+    if kind in (Kind.UNTESTED, Kind.GUESSED):
         pen.setDashPattern([2.5, 2.5])
     painter.setPen(pen)
     painter.setBrush(theme().color(fill) if fill else Qt.BrushStyle.NoBrush)

@@ -273,12 +273,12 @@ class Workspace:
         return removed
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str | bytes) -> None:
     """Writes beside, flushes to disk, renames: a reader finds the old text or the new, and a full disk loses neither."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(temporary, "w", encoding="utf-8") as out:
-            out.write(text)
+        with open(temporary, "wb") as out:
+            out.write(text.encode("utf-8") if isinstance(text, str) else text)
             out.flush()
             os.fsync(out.fileno())
         os.replace(temporary, path)

@@ -1,22 +1,41 @@
-"""The decode lab's two plots: accepted tokens per round, and the race of speculative against plain decoding.
+"""The decode lab's plots that go with the rounds: accepted tokens, where a round's time went, and the race of the lanes.
 
-Covers drawing only; the numbers are app.decode_run's. Both are calm: no menus, no buttons, no dragging. Both can be cut
-at a moment of a replay: what lies after it is pale or not yet there.
+Covers drawing only; the numbers are app.decode_run's and app.decode_numbers'. All are calm: no menus, no buttons, no
+dragging. Each is told what to show by `display`, cut at the moment of a replay: what lies after it is pale or not yet there.
 """
 
 from __future__ import annotations
 
-import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from dataclasses import dataclass
 
-from app.decode_run import DecodeRun, Lane, moving_average, race_line, thin
+import pyqtgraph as pg
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QFrame
+
+from app.decode_numbers import parts
+from app.decode_run import PLAIN_LANE, DecodeRun, Figures, Lane, moving_average, race_line, thin
+from app.plots.lanes import LANE_COLORS, LANE_DASHES, lane_title
 from app.theme import SEMIBOLD, theme, ui_font
 
 WINDOW = 8  # rounds of the moving average
 MOST_BARS = 240
 translate = QCoreApplication.translate
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What plots are to show: a run after `done` rounds of its main lane. seconds: the replay's clock; None: the end."""
+
+    run: DecodeRun
+    done: int
+    whole: bool  # all rounds there are
+    seconds: float | None
+    figures: Figures
+    live: bool = False
+
+
+KEY = 18  # px of the line that says what the colours mean
 
 
 class CalmPlot(pg.PlotWidget):
@@ -32,6 +51,7 @@ class CalmPlot(pg.PlotWidget):
         item.setMouseEnabled(False, False)
         item.getViewBox().setDefaultPadding(0)
         self._labels = (("bottom", bottom), ("left", left))
+        self._key: list[tuple[str, str, str]] = []  # words, colour, shape
         for side, _ in self._labels:
             axis = item.getAxis(side)
             axis.setStyle(tickFont=ui_font(11), tickLength=0, tickTextOffset=6)
@@ -59,6 +79,60 @@ class CalmPlot(pg.PlotWidget):
     def redraw(self) -> None:
         """Draws again in the theme's colours; the subclass's."""
 
+    def display(self, moment: Moment) -> str:
+        """Draws a moment of a run. Returns '' or, where there's nothing to draw, the sentence that says why."""
+        raise NotImplementedError
+
+    def set_labels(self, bottom: str, left: str) -> None:
+        """Other words at the axes."""
+        if ((("bottom", bottom), ("left", left))) != self._labels:
+            self._labels = (("bottom", bottom), ("left", left))
+            self.paint_theme()
+
+    def set_key(self, entries: list[tuple[str, str, str]]) -> None:
+        """What the colours mean, in one line above the data: (words, colour, 'box', 'line', 'dash' or 'dot')."""
+        if entries != self._key:
+            self._key = entries
+            self.getPlotItem().layout.setContentsMargins(0, KEY if entries else 0, 0, 0)
+            self.viewport().update()
+
+    def drawForeground(self, painter: QPainter, rect: QRectF) -> None:
+        if not self._key:
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(ui_font(11))
+        metrics = painter.fontMetrics()
+        entries = list(self._key)
+        need = sum(metrics.horizontalAdvance(words) + 36 for words, _, _ in entries)
+        room = self.viewport().width() - 6
+        right = room
+        for words, color, shape in reversed(entries):
+            width = metrics.horizontalAdvance(words) if need <= room else min(metrics.horizontalAdvance(words), room // len(entries) - 36)
+            right -= width
+            painter.setPen(theme().color("text2"))
+            painter.drawText(QPointF(right, 12), metrics.elidedText(words, Qt.TextElideMode.ElideRight, width + 1))
+            self._paint_mark(painter, right - 22, 8, color, shape)
+            right -= 36
+        painter.restore()
+
+    @staticmethod
+    def _paint_mark(painter: QPainter, x: float, y: float, color: str, shape: str) -> None:
+        ink = theme().color(color)
+        if shape in ("line", "dash"):
+            pen = QPen(ink, 2)
+            if shape == "dash":
+                pen.setDashPattern([2.5, 2])
+            painter.setPen(pen)
+            painter.drawLine(QPointF(x, y), QPointF(x + 16, y))
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ink)
+        if shape == "dot":
+            painter.drawEllipse(QPointF(x + 11, y), 4, 4)
+        else:
+            painter.drawRoundedRect(QRectF(x + 6, y - 4, 10, 8), 2, 2)
+
     def wheelEvent(self, event) -> None:
         event.ignore()  # the page scrolls, not the plot
 
@@ -72,62 +146,59 @@ class CalmPlot(pg.PlotWidget):
         self.redraw()
 
 
-class PlotPanel(QFrame):
-    """A titled card around a plot, with a sentence in its place while there's nothing to draw."""
-
-    def __init__(self, plot: CalmPlot, empty: str) -> None:
-        super().__init__()
-        self.setProperty("panel", True)
-        self.plot = plot
-        self.title = QLabel()
-        self.title.setProperty("role", "section")
-        self._empty = QLabel(empty)
-        self._empty.setProperty("role", "muted")
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
-        body = QWidget()
-        self._stack = QStackedLayout(body)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(plot)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(14, 10, 8, 4)
-        box.setSpacing(4)
-        box.addWidget(self.title)
-        box.addWidget(body, 1)
-        self.setMinimumHeight(118)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-
-    def set_empty(self, words: str) -> None:
-        self._empty.setText(words)
-
-    def show_plot(self, there: bool) -> None:
-        self._stack.setCurrentIndex(1 if there else 0)
-
-
 # ---- rounds -----------------------------------------------------------------------------------------------------
 
 
-class RoundsPlot(CalmPlot):
-    """Bars: accepted per round; line: their moving average; dashes: what was drafted at most (gamma)."""
+class ByRound(CalmPlot):
+    """Bars along the rounds, of which one can be clicked."""
 
     picked = Signal(int)  # a round, counted from 0, that was clicked
 
-    def __init__(self) -> None:
-        super().__init__(translate("acceptance", "Round"), translate("acceptance", "Accepted"))
-        self.setAccessibleName(translate("acceptance", "Accepted draft tokens per round"))
+    def __init__(self, left: str) -> None:
+        super().__init__(translate("acceptance", "Round"), left)
         self._lane: Lane | None = None
         self._done: int | None = None
-        self._bars = pg.BarGraphItem(x=[], height=[], width=0.8)
-        self._later = pg.BarGraphItem(x=[], height=[], width=0.8)
-        self._gamma, self._average = pg.PlotCurveItem(), pg.PlotCurveItem(antialias=True)
-        for item in (self._bars, self._later, self._gamma, self._average):
-            self.addItem(item)
         self.scene().sigMouseClicked.connect(self._clicked)
+
+    def display(self, moment: Moment) -> str:
+        lane = moment.run.lane
+        if not lane.rounds:
+            return translate("acceptance", "A bar for each round, as it comes.")
+        self.set_lane(lane, None if moment.whole else moment.done)
+        return ""
 
     def set_lane(self, lane: Lane | None, done: int | None = None) -> None:
         """done: rounds over at the moment shown; those after it are pale. None: all."""
         self._lane, self._done = lane, done
         self.redraw()
+
+    def _clicked(self, event) -> None:
+        if self._lane is not None and self._lane.rounds and event.button() == Qt.MouseButton.LeftButton:
+            at = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos())
+            index = round(at.x()) - 1
+            if 0 <= index < len(self._lane.rounds):
+                self.picked.emit(index)
+
+
+class RoundsPlot(ByRound):
+    """Bars: accepted per round; line: their moving average; dashes: what was drafted at most (gamma)."""
+
+    def __init__(self) -> None:
+        super().__init__(translate("acceptance", "Accepted"))
+        self.setAccessibleName(translate("acceptance", "Accepted draft tokens per round"))
+        self._bars = pg.BarGraphItem(x=[], height=[], width=0.8)
+        self._later = pg.BarGraphItem(x=[], height=[], width=0.8)
+        self._gamma, self._average = pg.PlotCurveItem(), pg.PlotCurveItem(antialias=True)
+        for item in (self._bars, self._later, self._gamma, self._average):
+            self.addItem(item)
+
+    def display(self, moment: Moment) -> str:
+        lane = moment.run.lane
+        if lane.rounds and not lane.drafted[-1] and not moment.live:
+            return translate("acceptance", "Nothing was drafted in this run, so there's nothing to accept.")
+        if not lane.rounds or not lane.drafted[-1]:
+            return translate("acceptance", "A bar for each round: how many of its guesses were kept.")
+        return super().display(moment)
 
     def redraw(self) -> None:
         if not hasattr(self, "_average") or self._lane is None:
@@ -153,12 +224,51 @@ class RoundsPlot(CalmPlot):
         self.getPlotItem().getAxis("left").setTickSpacing(max(1, -(-int(top) // 5)), 1)
         self.setRange(xRange=(0.4, max(len(rounds), 12) + 0.6), yRange=(0, top * 1.06), padding=0)
 
-    def _clicked(self, event) -> None:
-        if self._lane is not None and self._lane.rounds and event.button() == Qt.MouseButton.LeftButton:
-            at = self.getPlotItem().getViewBox().mapSceneToView(event.scenePos())
-            index = round(at.x()) - 1
-            if 0 <= index < len(self._lane.rounds):
-                self.picked.emit(index)
+
+class TimelinePlot(ByRound):
+    """Where a round's time went, stacked: drafting, the target's call, and all around them. Long runs show means of neighbours."""
+
+    PARTS = (("muted", "draft"), ("accent", "verify"), ("rejected_edge", "around"))
+
+    def __init__(self) -> None:
+        super().__init__(translate("acceptance", "Milliseconds"))
+        self.setAccessibleName(translate("acceptance", "Where each round's time went"))
+        self._bars = [(pg.BarGraphItem(x=[], height=[], width=0.8), pg.BarGraphItem(x=[], height=[], width=0.8)) for _ in self.PARTS]
+        for pair in self._bars:
+            for item in pair:
+                self.addItem(item)
+
+    def redraw(self) -> None:
+        if not hasattr(self, "_bars") or self._lane is None:
+            return
+        rounds = self._lane.rounds
+        done = len(rounds) if self._done is None else self._done
+        columns = [[1000 * seconds for seconds in column] for column in zip(*(parts(taken) for taken in rounds), strict=True)]
+        base: list[float] = []
+        totals = [sum(column[:done]) for column in columns]
+        spent = sum(totals)
+        words = (
+            translate("acceptance", "draft"),
+            translate("acceptance", "verify"),
+            translate("acceptance", "the rest"),
+        )
+        key = []
+        for (now, later), (color, _), column, word, total in zip(self._bars, self.PARTS, columns, words, totals, strict=True):
+            xs, heights, bucket = thin(column, MOST_BARS)
+            base = base or [0.0] * len(xs)
+            cut = -(-done // bucket)
+            fill = theme().color(color)
+            pale = QColor(fill)
+            pale.setAlphaF(0.28)
+            now.setOpts(x=xs[:cut], y0=base[:cut], height=heights[:cut], width=0.8 * bucket, brush=fill, pen=pg.mkPen(None))
+            later.setOpts(x=xs[cut:], y0=base[cut:], height=heights[cut:], width=0.8 * bucket, brush=pale, pen=pg.mkPen(None))
+            base = [a + b for a, b in zip(base, heights, strict=True)]
+            share = f"  {100 * total / spent:.0f} %" if spent else ""
+            key.append((word + share, color, "box"))
+        self.set_key(key)
+        ordered = sorted(base)
+        top = max(ordered[int(0.98 * (len(ordered) - 1))] * 1.25, 1e-3)  # a single stall mustn't flatten the rest
+        self.setRange(xRange=(0.4, max(len(rounds), 12) + 0.6), yRange=(0, min(top, max(ordered) * 1.06) or 1e-3), padding=0)
 
 
 def rounds_title(lane: Lane) -> str:
@@ -202,17 +312,23 @@ class EndLabel(pg.GraphicsObject):
 
 
 class RacePlot(CalmPlot):
-    """Tokens over seconds: speculative solid, plain dashed, each labelled at its end."""
+    """Tokens over seconds of each lane's own clock: speculative solid, rival in long dashes, plain in short ones, named at their ends."""
 
     def __init__(self) -> None:
         super().__init__(translate("acceptance", "Seconds"), translate("acceptance", "Tokens"))
         self.setAccessibleName(translate("acceptance", "Race: tokens over time"))
         self._run: DecodeRun | None = None
         self._until: float | None = None
-        self._lines = [pg.PlotCurveItem(antialias=True) for _ in range(2)]
-        self._words = [EndLabel() for _ in range(2)]
-        for item in (*self._lines, *self._words):
+        self._lines = {name: pg.PlotCurveItem(antialias=True) for name in LANE_COLORS}
+        self._words = {name: EndLabel() for name in LANE_COLORS}
+        for item in (*self._lines.values(), *self._words.values()):
             self.addItem(item, ignoreBounds=True)
+
+    def display(self, moment: Moment) -> str:
+        if not any(lane.rounds for lane in moment.run.lanes.values()):
+            return translate("acceptance", "Tokens over time, with the draft and without.")
+        self.set_run(moment.run, moment.seconds)
+        return ""
 
     def set_run(self, run: DecodeRun | None, until: float | None = None) -> None:
         """until: seconds of the replay's moment; None: the end."""
@@ -222,58 +338,84 @@ class RacePlot(CalmPlot):
     def redraw(self) -> None:
         if not hasattr(self, "_words") or self._run is None:
             return
-        lane, beside = self._run.lane, self._run.race
-        lanes = [(lane, "accent" if not self._run.plain else "text2"), (beside, "muted")]
-        drawn = [lane for lane, _ in lanes if lane is not None and lane.rounds]
-        last_x = max((lane.at[-1] for lane in drawn), default=1.0) or 1.0
-        last_y = max((lane.tokens[-1] for lane in drawn), default=1) or 1
+        run = self._run
+        drawn = {name: run.lanes[name] for name in run.order if run.lanes[name].rounds}
+        last_x = max((lane.at[-1] for lane in drawn.values()), default=1.0) or 1.0
+        last_y = max((lane.tokens[-1] for lane in drawn.values()), default=1) or 1
         most = max(2 * int(self.width() * self.devicePixelRatioF()), 200)
         ends = []
-        for (lane, color), line, words in zip(lanes, self._lines, self._words, strict=True):
-            there = lane is not None and bool(lane.rounds)
-            line.setVisible(there)
+        for name, line in self._lines.items():
+            lane, words = drawn.get(name), self._words[name]
+            line.setVisible(lane is not None)
             words.setVisible(False)
-            if not there:
+            if lane is None:
                 continue
             xs, ys = race_line(lane, self._until, most)
-            dashed = lane is beside or self._run.plain
-            pen = self.pen(color, 2.2 if not dashed else 1.8, Qt.PenStyle.CustomDashLine if dashed else Qt.PenStyle.SolidLine)
-            if dashed:
-                pen.setDashPattern([4, 3])
+            color = "text2" if name == run.main == PLAIN_LANE else LANE_COLORS[name]
+            dashes = LANE_DASHES[name]
+            pen = self.pen(color, 1.8 if dashes else 2.2, Qt.PenStyle.CustomDashLine if dashes else Qt.PenStyle.SolidLine)
+            if dashes:
+                pen.setDashPattern(dashes)
             line.setData(xs, ys, pen=pen)
             if len(xs) > 1:
-                ends.append((words, color, self._name(lane, beside), lane, xs[-1], ys[-1]))
+                ends.append((words, color, lane_title(run, name), lane, xs[-1], ys[-1], name))
         height = max(self.getPlotItem().getViewBox().size().height(), 60.0)
         room = height / (height - EndLabel.HEIGHT - 10)  # for the word above the highest end
         self.setRange(xRange=(0, last_x * 1.02), yRange=(0, last_y * room), padding=0)
-        self._place_words(ends)
+        if len(ends) > 2:  # no room at their ends for so many
+            self.set_key(
+                [
+                    (self._end_words(name, lane), color, "dash" if LANE_DASHES[lane_of] else "line")
+                    for _, color, name, lane, _, _, lane_of in ends
+                ]
+            )
+        else:
+            self.set_key([])
+            self._place_words(ends)
+
+    def _end_words(self, name: str, lane: Lane) -> str:
+        """A lane's name and its pace so far."""
+        speed = lane.throughput(lane.index_at(self._until) if self._until is not None else None)
+        if not speed:
+            return name
+        return name + "  " + translate("acceptance", "{n} tok/s").format(n=f"{speed:.0f}" if speed >= 9.95 else f"{speed:.1f}")
 
     def _place_words(self, ends: list) -> None:
-        """Names above their lines' ends; the slower one's below where it would run into the faster line, left out without room."""
+        """Names above their lines' ends, or below where they'd run into another line or name; left out without room."""
         box = self.getPlotItem().getViewBox()
         size, ((low_x, high_x), (low_y, high_y)) = box.size(), box.viewRange()
         if size.width() < 1 or size.height() < 1:
             return
         x_px, y_px = size.width() / (high_x - low_x), size.height() / (high_y - low_y)
-        ends = sorted(ends, key=lambda end: -end[5] / (end[4] or 1))  # the faster first
-        for place, (words, color, name, lane, x, y) in enumerate(ends):
-            speed = lane.throughput(lane.index_at(self._until) if self._until is not None else None)
-            text = name
-            if speed:
-                text += "  " + translate("acceptance", "{n} tok/s").format(n=f"{speed:.0f}" if speed >= 9.95 else f"{speed:.1f}")
+        ends = sorted(ends, key=lambda end: -end[5] / (end[4] or 1))  # the fastest first
+        taken: list[QRectF] = []
+        for words, color, name, lane, x, y, _ in ends:
+            text = self._end_words(name, lane)
             width = words.measure(text)
-            right = max(x, width / x_px)
-            left = right - width / x_px
-            drop = 0.0
-            if place == 1:
-                ceiling = ends[0][3].tokens_at(max(left, 0.0))
-                if left < ends[0][4] and (ceiling - y) * y_px < EndLabel.HEIGHT + 8:
-                    drop = (y - lane.tokens_at(max(left, 0.0))) * y_px + 6
-                    if y * y_px < drop + EndLabel.HEIGHT:
-                        continue
-            words.set(text, theme().color(color), right, y, drop)
-            words.setVisible(True)
+            ending = max(x, width / x_px)
+            own = lane.tokens_at(max(ending - width / x_px, 0.0))  # the line's height where the word begins
+            behind = x + (width + 6) / x_px
+            for right, drop in ((ending, 0.0), (behind, -EndLabel.HEIGHT / 2), (ending, (y - own) * y_px + 6)):
+                left = right - width / x_px
+                if right > high_x and right != ending:
+                    continue
+                top = (high_y - y) * y_px + (drop if drop else -EndLabel.HEIGHT - 5)
+                spot = QRectF(left * x_px, top, width, EndLabel.HEIGHT)
+                others = [(end[3], end[4]) for end in ends if end[3] is not lane]
+                crossed = any(self._crosses(other, until, left, right, high_y, y_px, spot) for other, until in others)
+                if spot.top() >= -1 and spot.bottom() <= size.height() and not crossed and not any(spot.intersects(one) for one in taken):
+                    taken.append(spot)
+                    words.set(text, theme().color(color), right, y, drop)
+                    words.setVisible(True)
+                    break
 
-    def _name(self, lane: Lane, beside: Lane | None) -> str:
-        plain = lane is beside or self._run.plain
-        return translate("acceptance", "plain") if plain else translate("acceptance", "speculative")
+    @staticmethod
+    def _crosses(lane: Lane, end: float, left: float, right: float, high_y: float, y_px: float, spot: QRectF) -> bool:
+        """Whether a lane's line runs through a spot: looked for at a few places along it."""
+        for step in range(9):
+            x = left + (right - left) * step / 8
+            if 0 <= x <= end:
+                y = (high_y - lane.tokens_at(x)) * y_px
+                if spot.top() - 1 <= y <= spot.bottom() + 1:
+                    return True
+        return False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from core.events import Candidate, DecodeStarted, Drafted, Finished, Round, RoundTaken, Started
+from core.events import Candidate, CostsMeasured, DecodeStarted, Drafted, Finished, Round, RoundTaken, Started
 from core.recipe import Recipe
 from core.records import Ledger, SourceInfo, Variant, new_id
 from core.workspace import Workspace
@@ -37,9 +37,17 @@ def top(rng: random.Random, text: str, p: float | None, q: float) -> tuple[Candi
 
 
 def invent_round(
-    rng: random.Random, number: int, start: int, at: float, *, gamma: int = 4, greedy: bool = False, point: bool = False
+    rng: random.Random,
+    number: int,
+    start: int,
+    at: float,
+    *,
+    gamma: int = 4,
+    greedy: bool = False,
+    point: bool = False,
+    lossy: bool = False,
 ) -> Round:
-    """A round as the engine would tell it. gamma 0: a plain one."""
+    """A round as the engine would tell it. gamma 0: a plain one. lossy: with the distances that such a rule reports."""
     drafted, dropped = [], False
     for _ in range(gamma):
         text = word(rng)
@@ -62,9 +70,9 @@ def invent_round(
         rows = top(rng, text, p, q)
         verdict = "rejected" if dropped else "accepted"
         entropies = (None if p is None else rng.uniform(0.5, 3), rng.uniform(0.5, 3))
-        drafted.append(
-            Drafted(1, text, verdict, p, q, None if greedy else u, None if p is None else rng.uniform(0.4, 1), *entropies, 0.2, rows)
-        )
+        alpha = q if p is None else rng.triangular(0.45, 1, 0.9)
+        apart = rng.uniform(0, 0.3) if lossy else None
+        drafted.append(Drafted(1, text, verdict, p, q, None if greedy else u, alpha, *entropies, 0.2, rows, distance=apart))
     accepted = sum(t.verdict == "accepted" for t in drafted)
     kind = "plain" if not gamma else "corrected" if dropped else "bonus"
     final = word(rng)
@@ -73,8 +81,18 @@ def invent_round(
         best = max(drafted[accepted].top, key=lambda c: c.target)
         final, final_id = best.text, best.id
     committed = (*(t.id for t in drafted[:accepted]), final_id)
+    rows = top(rng, "x", None if not gamma else 0.1, 0.2)
+    left = sum(max(0.0, c.target - (c.draft or 0.0)) for c in rows) or 1.0
+    drawn = dropped and not greedy
     rows = tuple(
-        Candidate(c.id, final if c.id == final_id else c.text, c.draft, c.target) for c in top(rng, "x", None if not gamma else 0.1, 0.2)
+        Candidate(
+            c.id,
+            final if c.id == final_id else c.text,
+            c.draft,
+            c.target,
+            max(0.0, c.target - (c.draft or 0.0)) / left if drawn else None,
+        )
+        for c in rows
     )
     seconds = {"draft": 0.004 * gamma, "verify": 0.022 + 0.002 * gamma, "sample": 0.0005, "crop": 0.0002, "event": 0.0001}
     return Round(
@@ -96,10 +114,21 @@ def invent_round(
     )
 
 
-def invent(rounds: int = 69, *, gamma: int = 4, greedy: bool = False, point: bool = False, seed: int = 3) -> list[Round]:
+def invent(
+    rounds: int = 69,
+    *,
+    gamma: int = 4,
+    greedy: bool = False,
+    point: bool = False,
+    lossy: bool = False,
+    adaptive: bool = False,
+    seed: int = 3,
+) -> list[Round]:
+    """adaptive: lengths from 0 to twice gamma, as the adaptive policy would choose them."""
     rng, out, at, start = random.Random(seed), [], 0.0, 9
     for number in range(rounds):
-        taken = invent_round(rng, number, start, 0.0, gamma=gamma, greedy=greedy, point=point)
+        length = rng.choice((0, gamma - 1, gamma, gamma, gamma + 1, 2 * gamma)) if adaptive else gamma
+        taken = invent_round(rng, number, start, 0.0, gamma=length, greedy=greedy, point=point, lossy=lossy)
         at += sum(taken.seconds.values()) * rng.uniform(0.9, 1.2)
         taken = Round(**{f: getattr(taken, f) for f in Round.__slots__} | {"at": at})
         start += len(taken.committed)
@@ -146,15 +175,35 @@ class FakeBoard(QObject):
         for taken in rounds:
             self.event.emit(RoundTaken(self.job, lane, taken))
 
+    def measure(self, lane: str = "speculative") -> None:
+        """What calls of a pair cost, as on a CPU: the target's aren't flat."""
+        target = {1: 0.0215, 2: 0.0361, 4: 0.0335, 8: 0.051, 16: 0.061}
+        self.event.emit(CostsMeasured(self.job, lane, target, {} if lane == "plain" else {1: 0.0041}, 0.0008))
+
     def finish(self, **result) -> None:
         self.event.emit(Finished(self.job, result, 1.0))
 
 
 def variant(
-    id: str, name: str, *, parent: str | None = None, kind: str = "original", megabytes: float = 100, tokens: str = "t", task="causal-lm"
+    id: str,
+    name: str,
+    *,
+    parent: str | None = None,
+    kind: str = "original",
+    megabytes: float = 100,
+    tokens: str = "t",
+    task="causal-lm",
+    chat: bool = False,
 ) -> Variant:
     info = SourceInfo(
-        source=id, kind="variant", name=name, task=task, tokenizer=bool(tokens), tokens_hash=tokens, architecture="LlamaForCausalLM"
+        source=id,
+        kind="variant",
+        name=name,
+        task=task,
+        tokenizer=bool(tokens),
+        tokens_hash=tokens,
+        architecture="LlamaForCausalLM",
+        chat_template=chat,
     )
     ledger = Ledger(
         bytes_on_disk=int(megabytes * 1e6),
@@ -171,7 +220,7 @@ VARIANTS = (
     variant("shakespeare-aa", "Shakespeare-7M (fp32)", megabytes=28),
     variant("int8-bb", "int8 weight-only", parent="shakespeare-aa", kind="quantized", megabytes=8),
     variant("student-cc", "student 1M", parent="shakespeare-aa", kind="distilled", megabytes=4),
-    variant("other-dd", "SmolLM2-135M", megabytes=269, tokens="other"),
+    variant("other-dd", "SmolLM2-135M", megabytes=269, tokens="other", chat=True),
     variant("minilm-ee", "all-MiniLM-L6", megabytes=90, tokens="bert", task="encoder"),
 )
 

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import csv
+import importlib
 import json
 import os
 from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QImageReader
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog
 
 from app.decode_controls import NGRAM, PLAIN, WHY, in_lineage
-from app.decode_run import Kind
-from app.decode_view import NONE, DecodeView
+from app.decode_drafting import EARLY, PACKED, SKIP
+from app.decode_parts import NONE
+from app.decode_run import Kind, Phase
+from app.decode_view import DecodeView
 from app.library_model import Library
 from app.plots.acceptance import rounds_title
 from app.theme import theme
 from core.events import Cancelled, Failed, Finished, Progress, Started
-from core.records import Catalogue, DeviceInfo
+from core.records import Catalogue, Choice, DeviceInfo, Drafting, GenerateSpec
 from tests.app.decode_invented import VARIANTS, FakeBoard, invent, make_workspace, variant
 
 
 @pytest.fixture
 def lab(qtbot, tmp_path):
     return make_lab(qtbot, tmp_path / "w")
+
+
+PLOTS = ("rounds", "timeline", "positions", "overlap", "gain", "costs", "race")
 
 
 def make_lab(qtbot, folder, variants=VARIANTS, make=True) -> DecodeView:
@@ -70,20 +78,23 @@ def test_what_cannot_draft_is_listed_with_the_reason(lab):
         found[item.data(Qt.ItemDataRole.UserRole)] = (item.isEnabled(), item.text(), item.toolTip())
     assert found[PLAIN][0]
     assert found[NGRAM][0]
+    assert found[PACKED][0]
     assert found["int8-bb"][0]
-    enabled, text, tip = found["other-dd"]
+    enabled, text, tip = found["other-dd"]  # its text is re-encoded
+    assert enabled
+    assert text == "SmolLM2-135M"
+    assert "re-encoded" in tip
+    enabled, text, tip = found["minilm-ee"]
     assert not enabled
-    assert "SmolLM2-135M" in text
-    assert "other tokens" in text
-    assert tip == "Its tokenizer has other tokens than the target's."
-    assert found["minilm-ee"][0] is False
+    assert "all-MiniLM-L6" in text
+    assert "generate" in text
+    assert "generate" in tip
     target = lab.controls.target
     assert not target.model().item(target.findText("all-MiniLM", Qt.MatchFlag.MatchStartsWith)).isEnabled()
 
 
 def test_a_target_that_the_draft_doesnt_fit_is_said_beside_a_disabled_run(lab):
-    lab.set_target("other-dd")
-    assert lab.controls.draft_id == "student-cc"
+    lab.set_draft("minilm-ee")
     assert not lab.controls.run_button.isEnabled()
     assert "can't draft for this target" in lab.controls.problem()
     assert lab.controls._reason.isVisible()
@@ -94,6 +105,15 @@ def test_a_target_that_the_draft_doesnt_fit_is_said_beside_a_disabled_run(lab):
     assert lab.controls.run_button.isEnabled()
 
 
+def test_a_target_with_other_tokens_gets_a_draft_that_fits(lab):
+    lab.set_target("other-dd")
+    assert lab.controls.draft_id == NGRAM
+    lab.set_draft("student-cc")  # it may be chosen all the same
+    assert lab.controls.run_button.isEnabled()
+    lab.set_target("shakespeare-aa")
+    assert lab.controls.draft_id == "student-cc"
+
+
 def test_an_empty_prompt_is_asked_for(lab):
     lab.controls.prompt.setPlainText("")
     assert not lab.controls.run_button.isEnabled()
@@ -102,6 +122,7 @@ def test_an_empty_prompt_is_asked_for(lab):
 
 def test_a_run_asks_for_what_the_controls_say(lab):
     c = lab.controls
+    c.policy.setCurrentIndex(c.policy.findData("fixed"))
     c.gamma.setValue(6)
     c.temperature.setValue(0.7)
     c.top_k.setValue(40)
@@ -157,10 +178,12 @@ def test_everything_fits_a_small_window(lab):
     assert lab.size().toTuple() == (672, 600), lab.minimumSizeHint()
     inside = lab.controls.rect()
     for child in lab.controls.findChildren(type(lab.controls.run_button)):
-        assert inside.contains(child.geometry())
+        if child.isVisible():
+            assert inside.contains(QRect(child.mapTo(lab.controls, QPoint(0, 0)), child.size())), child.objectName()
     for box in (lab.controls.target, lab.controls.gamma, lab.controls.most, lab.controls.prompt):
-        assert inside.contains(box.geometry())
-    assert lab.legend[-1].geometry().right() < lab.runs_button.geometry().left()
+        assert inside.contains(QRect(box.mapTo(lab.controls, QPoint(0, 0)), box.size()))
+    assert lab.legend[-1].geometry().right() < lab.export_button.geometry().left()
+    assert lab.export_button.geometry().right() < lab.runs_button.geometry().left()
 
 
 def test_a_choice_of_device_appears_where_there_is_one(lab):
@@ -191,7 +214,7 @@ def test_rounds_become_cells_and_figures(lab):
     lab.board.event.emit(Progress(lab.board.job, "Loading", 0, 0, None, "student 1M"))
     assert "student 1M" in lab.note.text()
     lab.board.begin()
-    assert lab.stack.currentWidget() is lab.flow
+    assert lab.stack.currentWidget() is lab.lanes
     lab.board.feed(rounds)
     drafted = sum(len(r.drafted) for r in rounds)
     assert len(lab.flow.cells) == 9 + drafted + 30
@@ -206,7 +229,7 @@ def test_rounds_become_cells_and_figures(lab):
 
 
 def test_unknown_figures_are_unknown(lab):
-    assert [card.value for card in lab.cards.values()] == [NONE] * 4
+    assert [card.value for card in lab.cards.values()] == [NONE] * 5
     assert all(card.note for card in lab.cards.values())  # what would measure it
 
 
@@ -220,21 +243,101 @@ def test_another_jobs_rounds_are_not_ours(lab):
     assert len(lab.flow.cells) == 9
 
 
-def test_the_race_comes_after_and_measures(lab):
+def race(lab, *, rival=True, greedy=True, rounds=30, **result):
+    """A race with invented lanes, which take turns by their own clocks."""
     lab.controls.race.setChecked(True)
+    lab.controls.temperature.setValue(0 if greedy else 0.8)
+    if rival:
+        lab.controls.rival.who.choose(PACKED)
     lab.run()
-    lab.board.begin()
-    lab.board.feed(invent(30))
-    cells = len(lab.flow.cells)
-    assert lab.cards["speedup"].value == NONE
-    lab.board.begin("plain")
-    assert "for the race" in lab.note.text()
-    lab.board.feed(invent(90, gamma=0), "plain")
-    assert len(lab.flow.cells) == cells  # the flow goes on showing the speculative lane
-    lab.board.finish(stop="length", identical=True)
+    lanes = {"speculative": invent(rounds, greedy=greedy), "plain": invent(3 * rounds, gamma=0, seed=5)}
+    if rival:
+        lanes["rival"] = invent(rounds, gamma=3, seed=9, greedy=greedy)
+    for name in lanes:
+        lab.board.measure(name)
+    for name in lanes:
+        lab.board.begin(name)
+    for taken, name in sorted(((r, name) for name, rounds in lanes.items() for r in rounds), key=lambda pair: pair[0].at):
+        lab.board.feed([taken], name)
+    lab.board.finish(**{"stop": "length"} | result)
+    return lanes
+
+
+def test_a_race_measures_and_ends_with_identical(lab):
+    race(lab, rival=False, identical=True)
     assert lab.cards["speedup"].value.startswith("×")
     assert lab.cards["throughput"].note.startswith("plain ")
-    assert "token for token" in lab.note.text()
+    assert lab.cards["efficiency"].value.endswith("%")
+    assert "Identical" in lab.note.text()
+
+
+def test_three_lanes_stand_side_by_side_each_with_its_own_tokens(lab, qtbot):
+    lanes = race(lab)
+    assert [pane.lane_name for pane in lab.panes if pane.isVisible()] == ["speculative", "rival", "plain"]
+    for pane in lab.panes:
+        rounds = lanes[pane.lane_name]
+        assert len(pane.flow.cells) == 9 + sum(len(r.drafted) + 1 for r in rounds)
+    assert [pane.title.text() for pane in lab.panes] == ["student 1M", "Packed copy of the target", "plain"]
+    assert "tok/s" in lab.panes[1].pace.text()
+    lab.beside_button.setChecked(False)
+    assert [pane.isVisible() for pane in lab.panes] == [True, False, False]
+    assert not lab.pane.head.isVisible()
+    lab.beside_button.setChecked(True)
+    assert all(pane.isVisible() for pane in lab.panes)
+
+
+def test_a_card_belongs_to_one_lane_at_a_time(lab):
+    race(lab)
+    lab.flow.reveal(12)
+    lab.flow.pin(12)
+    first = lab.card.description()
+    lab.panes[1].flow.reveal(14)
+    lab.panes[1].flow.pin(14)
+    assert lab.flow.pinned_cell == -1
+    assert lab.card.isVisible()
+    assert lab.card.description() != first
+
+
+def test_a_replay_moves_every_lane_by_its_own_clock(lab):
+    race(lab)
+    lab.replay()
+    lab._player.stop()  # the test is the clock
+    moment = lab.shown_run.end / 3
+    lab._advance(moment)
+    for pane in lab.panes:
+        assert pane.done == pane.lane.index_at(moment)
+    lab._advance(1e9)
+    assert all(pane.done == len(pane.lane.rounds) for pane in lab.panes)
+
+
+def test_a_greedy_race_says_how_each_lane_ended(lab):
+    race(lab, lanes={"speculative": {"identical": True}, "rival": {"identical": False, "divergence": {"position": 6, "margin": 0.0004}}})
+    assert "student 1M wrote the same as plain" in lab.note.text()
+    assert "Packed copy of the target and plain part at token 7." in lab.note.text()
+    assert "0.0004" in lab.note.text()
+
+
+def test_all_lanes_identical(lab):
+    race(lab, lanes={"speculative": {"identical": True}, "rival": {"identical": True}})
+    assert "all 3 lanes wrote the same" in lab.note.text()
+
+
+def test_a_sampled_race_claims_nothing(lab):
+    race(lab, greedy=False)
+    assert lab.note.text() == ""
+
+
+def test_a_race_says_who_else_drafts(lab):
+    lab.controls.race.setChecked(True)
+    assert lab.controls.rival.who.isVisible()
+    assert lab.controls.spec("w").rival is None
+    lab.controls.rival.who.choose(NGRAM)
+    lab.controls.rival.gamma.setValue(5)
+    spec = lab.controls.spec("w")
+    assert (spec.rival.proposer, spec.rival.gamma, spec.rival.policy) == ("ngram", 5, "adaptive")
+    lab.controls.race.setChecked(False)
+    assert lab.controls.spec("w").rival is None
+    assert not lab.controls.rival.who.isVisible()
 
 
 def test_slower_than_plain_is_said(lab):
@@ -249,6 +352,7 @@ def test_slower_than_plain_is_said(lab):
 
 
 def test_a_parting_of_the_lanes_is_named(lab):
+    lab.controls.temperature.setValue(0)
     lab.run()
     lab.board.begin()
     lab.board.feed(invent(3))
@@ -301,10 +405,65 @@ def test_each_press_of_step_is_a_round(lab):
     lab.step()
     assert lab.board.controls == []  # there's nothing to step yet
     lab.board.begin()
-    assert lab.board.controls == ["step", "step"]
+    assert lab.board.controls == ["step"]  # one round has several steps
     assert lab.controls_state == "paused"
+    [taken] = invent(1)
+    lab.board.feed([taken])
+    assert lab.pane.phase == Phase.VERIFY  # both presses are worked off
     lab.step()
-    assert lab.board.controls == ["step"] * 3
+    assert (lab.pane.phase, lab.pane.done) == (Phase.NONE, 1)
+    lab.step()
+    assert lab.board.controls == ["step"] * 2
+
+
+def test_a_round_is_stepped_through_in_three_visible_steps(lab):
+    first, second = invent(2)
+    lab.step()
+    lab.board.begin()
+    prompt = len(lab.flow.cells)
+    lab.board.feed([first])
+    assert [c.kind for c in lab.flow.cells[prompt:]] == [Kind.GUESSED] * len(first.drafted)
+    assert lab.note.text().startswith("1 of 3, draft: 4 tokens are guessed (16.0 ms).")
+    assert lab.cards["acceptance"].value == NONE  # nothing was tested yet, as far as is shown
+    lab.flow.pin(prompt)
+    assert "hasn't been asked yet" in lab.card.description()
+    lab.step()
+    kinds = [c.kind for c in lab.flow.cells[prompt:]]
+    assert len(kinds) == len(first.drafted)
+    assert Kind.GUESSED not in kinds
+    assert "2 of 3, verify: one call of the target scores 5 places" in lab.note.text()
+    lab.step()
+    assert lab.flow.cells[-1].kind in (Kind.CORRECTED, Kind.BONUS)
+    assert lab.note.text().startswith("3 of 3")
+    lab._refresh()
+    assert lab.cards["acceptance"].value != NONE
+    lab.step()
+    lab.board.feed([second])
+    lab.pause()  # goes on: what's half shown becomes whole
+    assert (lab.pane.phase, lab.pane.done) == (Phase.NONE, 2)
+    assert lab.board.controls == ["step", "step", "resume"]
+
+
+def test_a_plain_round_is_one_step(lab):
+    lab.step()
+    lab.board.begin()
+    lab.board.feed(invent(1, gamma=0))
+    assert (lab.pane.phase, lab.pane.done) == (Phase.NONE, 1)
+    assert "Nothing was drafted" in lab.note.text()
+
+
+def test_a_recorded_run_is_stepped_through_too(lab):
+    whole_run(lab, 5)
+    lab.replay_bar.slider.setValue(2)
+    button = lab.replay_bar.phase
+    steps = []
+    for _ in range(3):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        steps.append((lab.pane.done, lab.pane.phase, lab.note.text()[:6]))
+    assert steps == [(2, Phase.DRAFT, "1 of 3"), (2, Phase.VERIFY, "2 of 3"), (3, Phase.NONE, "3 of 3")]
+    lab.replay_bar.slider.setValue(5)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert (lab.pane.done, lab.pane.phase) == (0, Phase.DRAFT)  # from the beginning again
 
 
 def test_step_in_a_running_decode_pauses_it(lab):
@@ -363,7 +522,7 @@ def test_a_second_run_takes_the_place_of_the_first(lab):
     first = lab.shown_run
     whole_run(lab, 5)
     assert lab.shown_run is not first
-    assert len(lab._offsets) == 6
+    assert len(lab.pane.offsets) == 6
 
 
 # ---- the card
@@ -413,8 +572,8 @@ def test_scrubbing_shows_the_run_as_it_stood(lab):
     final = list(lab.flow.cells)
     value = lab.cards["acceptance"].value
     lab.replay_bar.slider.setValue(10)
-    assert len(lab.flow.cells) == lab._offsets[10] < len(final)
-    assert lab.flow.cells == final[: lab._offsets[10]]
+    assert len(lab.flow.cells) == lab.pane.offsets[10] < len(final)
+    assert lab.flow.cells == final[: lab.pane.offsets[10]]
     at_ten = lab.cards["acceptance"].note
     lab.replay_bar.slider.setValue(25)
     lab.replay_bar.slider.setValue(10)
@@ -431,17 +590,17 @@ def test_replay_goes_by_the_runs_own_clock(lab):
     at = lab.shown_run.lane.at
     lab.replay()
     lab._player.stop()  # the test is the clock
-    assert lab._done == 0
+    assert lab.pane.done == 0
     lab._advance(at[4] + 1e-9)
-    assert lab._done == 5
+    assert lab.pane.done == 5
     lab._advance(at[19] - at[4])
-    assert lab._done == 20
+    assert lab.pane.done == 20
     lab._advance(1e9)
-    assert lab._done == 40
+    assert lab.pane.done == 40
     lab.replay_bar.slider.setValue(12)
     lab.replay()
     lab._player.stop()
-    assert lab._done == 12  # from where it stands
+    assert lab.pane.done == 12  # from where it stands
     assert lab._clock == at[11]
 
 
@@ -450,14 +609,14 @@ def test_replay_plays_and_pauses_at_the_chosen_speed(lab, qtbot):
     lab.replay_bar.speed.setCurrentIndex(0)
     assert lab.replay_bar.speed.currentData() == 0.25
     QTest.mouseClick(lab.replay_bar.play, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: lab._done > 2, timeout=4000)
+    qtbot.waitUntil(lambda: lab.pane.done > 2, timeout=4000)
     QTest.mouseClick(lab.replay_bar.play, Qt.MouseButton.LeftButton)
     assert not lab._player.isActive()
 
 
 def test_a_click_on_a_bar_shows_its_round(lab):
     whole_run(lab, 40)
-    lab.rounds_plot.picked.emit(4)
+    lab.slots[0].plot.picked.emit(4)
     assert lab.flow.cells[lab.flow.current].round == 4
 
 
@@ -469,7 +628,7 @@ def test_scrubbing_waits_for_a_live_run(lab):
     assert not lab.replay_bar.isEnabled()
     assert not lab.runs_button.isEnabled()
     lab._scrubbed(2)
-    assert lab._done == 10
+    assert lab.pane.done == 10
 
 
 def test_a_run_is_found_again_in_another_session(qtbot, tmp_path, lab):
@@ -581,7 +740,6 @@ def test_a_new_variant_appears_and_the_choice_stays(lab):
 def test_the_plots_titles(lab):
     whole_run(lab, 10)
     assert rounds_title(lab.shown_run.lane) == "Accepted draft tokens per round (γ = 4)"
-    assert lab.rounds_panel.title.text().endswith("(γ = 4)")
 
 
 def test_plots_draw_long_and_short_runs_in_both_themes(lab, qtbot):
@@ -589,7 +747,11 @@ def test_plots_draw_long_and_short_runs_in_both_themes(lab, qtbot):
         whole_run(lab, rounds)
         lab.replay_bar.slider.setValue(rounds // 2)
         qtbot.wait(5)
-        lab.grab()
+        for slot in lab.slots:
+            for key in PLOTS:
+                slot.choose(key)
+                lab.grab()
+                assert (slot.sentence == "") == (slot._stack.currentWidget() is slot.plot)
     theme().set_dark(True)
     try:
         lab.grab()
@@ -626,7 +788,8 @@ def test_in_a_low_window_the_page_scrolls_and_nothing_overlaps(lab, qtbot):
     assert not any(a.intersects(b) for a, b in pairwise(spots))
     assert lab.stack.rect().contains(QRect(lab.empty_button.mapTo(lab.stack, QPoint(0, 0)), lab.empty_button.size()))
     qtbot.waitUntil(lambda: lab.controls.target.width() > 150)  # its name can be read
-    assert lab.controls.target.geometry().bottom() < lab.controls.gamma.geometry().top()
+    c = lab.controls
+    assert c.target.mapTo(c, QPoint(0, c.target.height())).y() < c.gamma.mapTo(c, QPoint(0, 0)).y()
 
 
 def test_a_run_that_waits_behind_another_job_says_so(lab):
@@ -647,3 +810,302 @@ def test_a_view_that_is_let_go_ends_its_run_and_keeps_what_there_is(lab):
     assert len(recorded(lab)) == 1
     lab.let_go()
     assert len(lab.board.cancelled) == 1
+
+
+# ---- ways to draft and to judge
+
+
+def choose(box, data) -> None:
+    box.setCurrentIndex(box.findData(data))
+
+
+@pytest.mark.parametrize(
+    ("entry", "proposer"), [(PLAIN, "none"), (NGRAM, "ngram"), (PACKED, "packed"), (EARLY, "early-exit"), (SKIP, "layer-skip")]
+)
+def test_every_way_to_draft_that_is_no_variant(lab, entry, proposer):
+    assert lab.set_draft(entry)
+    spec = lab.controls.spec("w")
+    assert (spec.proposer, spec.draft) == (proposer, None)
+
+
+def test_the_policy_is_adaptive_unless_chosen_and_each_keeps_its_length(lab):
+    c = lab.controls
+    assert (c.spec("w").policy, c.spec("w").gamma) == ("adaptive", 8)
+    assert c.main.gamma_label.text() == "Most γ"
+    choose(c.policy, "fixed")
+    assert (c.spec("w").policy, c.spec("w").gamma) == ("fixed", 4)
+    assert c.main.gamma_label.text() == "Length γ"
+    c.gamma.setValue(6)
+    choose(c.policy, "adaptive")
+    assert c.gamma.value() == 8
+    choose(c.policy, "fixed")
+    assert c.gamma.value() == 6
+
+
+@pytest.mark.parametrize(("verifier", "lossless"), [("token", True), ("block", True), ("tree", True), ("typical", False), ("top-k", False)])
+def test_a_rule_that_changes_the_text_carries_a_badge(lab, verifier, lossless):
+    c = lab.controls
+    choose(c.verifier, verifier)
+    assert c.main.badge.isVisible() is not lossless
+    whole_run(lab, 12, lossy=not lossless)
+    assert lab.board.submitted[0][0].verifier == verifier
+    assert lab.lossy.isVisible() is not lossless
+    if not lossless:
+        assert "from the target" in lab.lossy.text()  # how far, as it was measured
+
+
+def test_a_tree_needs_a_draft_that_tells_its_probabilities(lab):
+    choose(lab.controls.verifier, "tree")
+    assert lab.controls.run_button.isEnabled()
+    lab.set_draft(NGRAM)
+    assert "tree" in lab.controls.problem()
+    lab.set_draft(PACKED)
+    assert lab.controls.problem() == ""
+
+
+def test_finer_settings_are_asked_for_and_counted(lab):
+    c, a = lab.controls, lab.controls.advanced
+    assert not a.isVisible()
+    QTest.mouseClick(c.advanced_button, Qt.MouseButton.LeftButton)
+    assert a.isVisible()
+    assert c.advanced_button.text().strip() == "Advanced"
+    a.spin("min_p").setValue(0.05)
+    a.spin("repetition_penalty").setValue(1.2)
+    a.spin("confidence").setValue(0.4)
+    a.line("stop").setText("\\n\\n | END")
+    a.line("banned").setText('"um " | er')
+    a.line("forced").setText(" There")
+    assert c.advanced_button.text().strip() == "Advanced · 6"
+    spec = c.spec("w")
+    assert (spec.min_p, spec.repetition_penalty, spec.confidence) == (0.05, 1.2, 0.4)
+    assert (spec.stop, spec.banned, spec.forced) == (("\n\n", "END"), ("um ", "er"), " There")
+    QTest.mouseClick(a.reset_button, Qt.MouseButton.LeftButton)
+    assert c.spec("w") == c.spec("w").model_copy(update=Choice(temperature=0.8).model_dump())
+    assert c.advanced_button.text().strip() == "Advanced"
+
+
+def test_settings_of_a_way_to_draft_are_shown_where_they_apply(lab):
+    c, a = lab.controls, lab.controls.advanced
+    c.advanced_button.setChecked(True)
+
+    def there() -> set[str]:
+        names = ("confidence", "branches", "exit_layer", "skipped", "epsilon", "delta", "relaxed_k")
+        return {name for name in names if not a._columns[name].isHidden()}
+
+    assert there() == {"confidence"}
+    choose(c.verifier, "tree")
+    assert there() == {"confidence", "branches"}
+    choose(c.verifier, "typical")
+    lab.set_draft(SKIP)
+    assert there() == {"confidence", "skipped", "epsilon", "delta"}
+    c.race.setChecked(True)
+    c.rival.who.choose(EARLY)
+    choose(c.rival.verifier, "top-k")
+    assert there() == {"confidence", "skipped", "epsilon", "delta", "exit_layer", "relaxed_k"}
+    a.line("skipped").setText("3, 7-9")
+    assert c.spec("w").skipped == (3, 7, 8, 9)
+    a.line("skipped").setText("three")
+    assert "can't be read" in c.problem()
+    assert not c.run_button.isEnabled()
+
+
+def test_a_runs_settings_come_back_in_full(lab):
+    c = lab.controls
+    spec = GenerateSpec(
+        workspace="w",
+        target="shakespeare-aa",
+        proposer="layer-skip",
+        policy="fixed",
+        gamma=5,
+        verifier="typical",
+        epsilon=0.2,
+        delta=0.05,
+        confidence=0.3,
+        skipped=(2, 4, 5),
+        temperature=0.9,
+        top_k=20,
+        min_p=0.1,
+        frequency_penalty=-0.5,
+        banned=(" a", "b|c"),
+        forced="Once\n",
+        stop=("\n\n",),
+        min_new_tokens=8,
+        max_new_tokens=40,
+        seed=7,
+        prompt="To be",
+        race=True,
+        rival=Drafting(proposer="ngram", policy="fixed", gamma=3, epsilon=0.2, delta=0.05, confidence=0.3, skipped=(2, 4, 5)),
+    )
+    c.set_spec(spec)
+    assert c.spec("w") == spec
+
+
+def test_a_found_draft_comes_into_the_controls(lab):
+    lab.controls.set_drafting(Drafting(proposer="draft", draft="int8-bb", policy="fixed", gamma=3, verifier="block"))
+    drafting = lab.controls.drafting()
+    assert (drafting.draft, drafting.policy, drafting.gamma, drafting.verifier) == ("int8-bb", "fixed", 3, "block")
+
+
+# ---- chats
+
+
+def chatting(lab):
+    lab.set_target("other-dd")
+    QTest.mouseClick(lab.controls.mode.buttons["chat"], Qt.MouseButton.LeftButton)
+    return lab.controls.chat
+
+
+def test_a_chat_goes_on_turn_by_turn(lab):
+    chat = chatting(lab)
+    assert "message is empty" in lab.controls.problem()
+    chat.system.setText("Be brief.")
+    chat.message.setPlainText("Hello?")
+    lab.run()
+    sent = lab.board.submitted[0][0]
+    assert [(t.role, t.content) for t in sent.messages] == [("system", "Be brief."), ("user", "Hello?")]
+    assert sent.prompt == ""
+    assert chat.message.toPlainText() == ""
+    lab.board.begin()
+    lab.board.feed(invent(3))
+    lab.board.finish(stop="end of text", text=" Hi.", reused=0)
+    assert [(t.role, t.content) for t in chat.turns] == [("user", "Hello?"), ("assistant", "Hi.")]
+    chat.message.setPlainText("And?")
+    lab.run()
+    assert [t.role for t in lab.board.submitted[1][0].messages] == ["system", "user", "assistant", "user"]
+    lab.board.begin()
+    lab.board.feed(invent(3))
+    lab.board.finish(stop="length", text="More.", reused=17)
+    assert "17 tokens of the chat were read before" in lab.note.text()
+    chat.take_back(2)
+    assert chat.message.toPlainText() == "And?"
+    assert len(chat.turns) == 2
+
+
+def test_a_chat_that_fails_gives_the_message_back(lab):
+    chat = chatting(lab)
+    chat.message.setPlainText("Hello?")
+    lab.run()
+    lab.board.event.emit(Failed(lab.board.job, "model", "No.", ""))
+    assert chat.turns == ()
+    assert chat.message.toPlainText() == "Hello?"
+
+
+def test_a_chat_needs_a_template(lab):
+    chat = chatting(lab)
+    lab.set_target("shakespeare-aa")
+    chat.message.setPlainText("Hello?")
+    assert "has no chat template" in lab.controls.problem()
+    QTest.mouseClick(lab.controls.mode.buttons["text"], Qt.MouseButton.LeftButton)
+    assert lab.controls.problem() == ""
+
+
+# ---- exporting
+
+
+def test_a_run_is_exported_as_json_and_as_a_table(lab, tmp_path):
+    race(lab)
+    lab.export(tmp_path / "run.json", "json")
+    data = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert set(data["lanes"]) == {"speculative", "rival", "plain"}
+    assert len(data["lanes"]["speculative"]["rounds"]) == 30
+    assert data["lanes"]["speculative"]["rounds"][0]["drafted"][0]["verdict"]
+    lab.export(tmp_path / "run.csv", "csv")
+    with open(tmp_path / "run.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(len(pane.flow.cells) for pane in lab.panes)
+    assert {row["fate"] for row in rows} >= {"prompt", "accepted", "rejected", "corrected", "bonus", "plain"}
+    assert "run.csv" in lab.note.text()
+
+
+def test_an_animated_picture_is_drawn_while_the_window_goes_on(lab, qtbot, tmp_path):
+    race(lab, rounds=6)
+    path = tmp_path / "run.webp"
+    lab.export(path, "webp")
+    assert not lab.export_button.isEnabled()
+    qtbot.waitUntil(lambda: path.exists(), timeout=20000)
+    reader = QImageReader(str(path))
+    assert reader.supportsAnimation()
+    assert reader.imageCount() > 5
+    first = reader.read()
+    while not (image := reader.read()).isNull():
+        last = image
+    assert first.size() == last.size()
+    assert first != last
+    assert lab.export_button.isEnabled()
+
+
+def test_a_file_that_cant_be_written_is_said(lab, tmp_path):
+    whole_run(lab, 3)
+    (tmp_path / "folder").write_text("in the way")
+    lab.export(tmp_path / "folder" / "run.json", "json")
+    assert lab.failure_label.isVisible()
+
+
+def test_nothing_is_exported_before_there_is_a_run(lab):
+    assert not lab.export_button.isEnabled()
+    lab.run()
+    lab.board.begin()
+    lab.board.feed(invent(3))
+    assert not lab.export_button.isEnabled()  # it isn't over
+    lab.board.finish(stop="length")
+    assert lab.export_button.isEnabled()
+
+
+# ---- tools
+
+
+def test_the_tools_open_with_what_the_lab_says(lab, monkeypatch):
+    made = []
+
+    class Tool(QDialog):
+        chosen = Signal(object)
+
+        def __init__(self, *args, **more):
+            super().__init__(next(a for a in args if a is lab))
+            made.append((args, more))
+
+    for module, name in (("find_draft", "FindDraftDialog"), ("exactness", "ExactnessDialog"), ("enumeration", "EnumerationDialog")):
+        monkeypatch.setattr(importlib.import_module(f"app.{module}"), name, Tool)
+    choose(lab.controls.verifier, "block")
+    QTest.mouseClick(lab.controls.find_button, Qt.MouseButton.LeftButton)
+    lab.controls.check_action.trigger()
+    lab.controls.explain_action.trigger()
+    assert len(made) == 3
+    assert made[0][0][2:4] == ("shakespeare-aa", "Once upon a time")
+    assert made[1][0][2].verifier == "block"
+    assert made[1][0][3].temperature == 0.8
+    finder = lab._dialogs["find"]
+    finder.chosen.emit(Drafting(proposer="packed", policy="fixed", gamma=5))
+    assert lab.controls.draft_id == PACKED
+    assert lab.controls.gamma.value() == 5
+    for dialog in list(lab._dialogs.values()):
+        dialog.close()
+
+
+def test_costs_measured_beforehand_are_kept_with_the_run(lab):
+    race(lab)
+    [path] = recorded(lab)
+    head = json.loads(path.read_text().splitlines()[0])
+    assert head["costs"]["speculative"]["target"]["16"] == 0.061
+    assert head["rival_name"] == "Packed copy of the target"
+    lab.open_recording(path)
+    assert lab.shown_run.costs["speculative"].target[16] == 0.061
+    assert [pane.lane_name for pane in lab.panes] == ["speculative", "rival", "plain"]
+
+
+def test_plots_say_what_is_missing(lab):
+    slot = lab.slots[0]
+    for key in PLOTS:
+        slot.choose(key)
+        assert slot.sentence, key  # no run yet
+    lab.set_draft(PLAIN)
+    lab.run()
+    lab.board.begin("plain")
+    lab.board.feed(invent(40, gamma=0), "plain")
+    lab.board.finish(stop="length")
+    said = {}
+    for key in PLOTS:
+        slot.choose(key)
+        said[key] = slot.sentence
+    assert {key for key, words in said.items() if not words} == {"timeline", "costs", "race"}
+    whole_run(lab, 40, greedy=True)
