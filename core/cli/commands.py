@@ -753,16 +753,14 @@ def find_draft(
 
     def on_event(event: Any) -> None:
         if isinstance(event, events.DraftTried) and not as_json:
-            speed = f"×{event.row['measured']:.2f}" if event.row["measured"] else event.row["why"]
+            speed = f"×{event.row['measured']:.2f}" if event.row["measured"] else "not to the end"
             click.echo(f"tried {event.row['name']}: {speed}", err=True)
 
     with Driver(quiet=as_json, debug=debug) as driver:
         result = driver.run(spec, "Finding a draft", device=device, on_event=on_event)
     if as_json:
         return document(result)
-    made = table(
-        "", "who drafts", ">alpha", ">cost c", ">gamma", ">predicted", ">measured", "repeats", ">tokens a call", ">memory", "why not"
-    )
+    made = table("", "who drafts", ">alpha", ">cost c", ">gamma", ">predicted", ">measured", "repeats", ">tokens a call", ">memory")
     number = lambda value, form: format(value, form) if value is not None else "–"
     for i, row in enumerate(result["rows"]):
         made.add_row(
@@ -775,9 +773,11 @@ def find_draft(
             f"{row['low']:.2f} … {row['high']:.2f}" if row["low"] is not None else "–",
             number(row["tokens_per_target_call"], ".2f"),
             megabytes(row["memory"]) if row["memory"] is not None else "–",
-            row["why"],
         )
     show(made)
+    for row in result["rows"]:
+        if row["why"]:
+            out(f"{row['name']}: {row['why']}")
     plain = result["plain"]["tokens_per_s"]
     said = "No way to draft pays here: plain decoding is fastest." if result["best"] is None else ""
     if plain:
