@@ -12,6 +12,7 @@ from app.token_card import quoted, reason_text
 from core.events import Round
 from core.records import Drafting
 
+FREE = 1e-4  # seconds, below which no call was made: the prompt's own had scored the place
 translate = QCoreApplication.translate
 
 
@@ -35,6 +36,8 @@ def step_text(taken: Round, phase: Phase, rule: Drafting | None, greedy: bool | 
         scored = (taken.nodes or len(taken.drafted)) + 1
         words = translate("decode_steps", "2 of 3, verify: one call of the target scores {n} places at once").format(n=scored)
         return " ".join([_timed(words, taken.seconds.get("verify")), _fate(taken, rule, greedy)])
+    if not taken.drafted and taken.seconds.get("verify", 0.0) < FREE:
+        return translate("decode_steps", "Nothing was drafted, and reading the prompt had given this token already.")
     if not taken.drafted:
         return _timed(translate("decode_steps", "Nothing was drafted: one call of the target, one token"), taken.seconds.get("verify"))
     cell = next((c for c in reversed(cells_of_round(taken, 0)) if c.kind in (Kind.CORRECTED, Kind.BONUS)), None)

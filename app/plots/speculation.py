@@ -252,26 +252,14 @@ class GainPlot(Marked):
         if found.best == 0:
             best = translate("speculation", "best: don't draft")
         said = translate("speculation", "measured") if found.measured else translate("speculation", "today")
-        near, after = abs(now_x - found.best) < len(curve) * 0.3, now_x >= found.best
+        low, high = min(*curve, now_y, 1.0), max(*curve, now_y, 1.0)
+        span = max(high - low, 0.2)
+        near = abs(now_x - found.best) < len(curve) * 0.3 and abs(now_y - curve[found.best]) < span * 0.3
+        after = now_x >= found.best or not near
+        side, shift = ("middle", 0.0) if not near else ("left", -6.0) if after else ("right", 6.0)
         self._marks = [
-            Mark(
-                found.best,
-                curve[found.best],
-                best,
-                "bonus_text",
-                ("left" if after else "right") if near else "middle",
-                -15,
-                (-6 if after else 6) if near else 0,
-            ),
-            Mark(
-                now_x,
-                now_y,
-                f"{said}  {TIMES}{now_y:.2f}",
-                "text",
-                "right" if after or not near else "left",
-                -2,
-                9 if after or not near else -9,
-            ),
+            Mark(found.best, curve[found.best], best, "bonus_text", side, -15, shift),
+            Mark(now_x, now_y, f"{said}  {TIMES}{now_y:.2f}", "text", "right" if after else "left", -2, 9 if after else -9),
         ]
         self.set_key(
             [
@@ -285,8 +273,6 @@ class GainPlot(Marked):
                 (translate("speculation", "plain"), "muted", "dash"),
             ]
         )
-        low, high = min(*curve, now_y, 1.0), max(*curve, now_y, 1.0)
-        span = max(high - low, 0.2)
         self.getPlotItem().getAxis("left").setWidth(52)
         self.getPlotItem().getAxis("bottom").setTickSpacing(2 if len(curve) > 10 else 1, 1)
         self.setRange(xRange=(-0.5, len(curve) - 0.4), yRange=(max(0.0, low - 0.18 * span), high + 0.28 * span), padding=0)
