@@ -21,6 +21,7 @@ import core
 from core import events
 from core.cli.drive import Driver, out
 from core.errors import Cancelled, UserError, explain
+from core.pairing import draft_note
 from core.params import parse_settings
 from core.recipe import Recipe, Step, TextRef
 from core.records import (
@@ -640,6 +641,9 @@ def generate(
     )
     if rounds and not os.access(Path(rounds).absolute().parent, os.W_OK):  # said now, not when the text is written
         raise UserError("{path} can't be written.", hint="Choose a file in a folder that's there and that you may write to.", path=rounds)
+    note = draft_note(home.variant(spec.target), home.variant(spec.draft)) if spec.draft else ""
+    if note:
+        click.echo(f"note: {note}", err=True)
     painter = Painter() if sys.stdout.isatty() and not as_json else None
     taken: list[events.Round] = []
     shown = "speculative" if spec.proposer != "none" and spec.gamma else "plain"

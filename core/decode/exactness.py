@@ -421,7 +421,7 @@ def joint_law(lab: Lab, prompt: list[int], sampling: Sampling, tokens: int) -> L
             history = History(prompt)
             history.extend(list(ids))
             logits = model.forward([prompt[-1], *ids], 1)  # (1, vocabulary)
-            q = sampling.probabilities(sampling.adjust(logits, history, []))[0].double()
+            q = sampling.probabilities(sampling.adjust(logits, history, []))[0].cpu().double()
             for x in q.nonzero()[:, 0].tolist():
                 longer[(*ids, x)] = chance * float(q[x])
         law = longer

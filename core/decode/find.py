@@ -9,7 +9,7 @@ tried. Loading a candidate is the caller's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 from typing import Any
 
@@ -19,10 +19,10 @@ from core.decode.policy import Fixed
 from core.decode.sampling import Sampling
 from core.decode.stats import Costs
 from core.errors import UserError
-from core.events import DraftTried
+from core.events import DraftTried, Round
 from core.records import Drafting, FindDraftSpec
 from core.run import Run
-from core.theory import cost, speedups
+from core.theory import cost, expected_tokens, speedups
 
 PROBE = 4  # tokens a round while acceptance is learnt: enough positions, and bearable for a draft that's always wrong
 LEARNT = 32  # tokens written for it, a prompt
@@ -44,8 +44,27 @@ class Learnt:
     """What one candidate's rounds said of its acceptance. greedy: a token is kept by argmax equality, so overlap isn't a chance."""
 
     greedy: bool
-    overlap: list[float]  # sum of min(p, q) at every tested position
-    by_position: list[list[float]]  # the chance of being kept at each position, or 1 and 0 for kept and not
+    overlap: list[float] = field(default_factory=list)  # sum of min(p, q) at every tested position
+    by_position: list[list[float]] = field(default_factory=list)  # the chance of being kept at each position, or 1 and 0 for kept and not
+    asked: int = 0  # rounds that had room for a draft
+    drafted: int = 0  # and those in which there was one: n-grams are often silent
+
+    def add(self, taken: Round) -> None:
+        if taken.why_stopped == "length" and not taken.drafted:
+            return  # the last token, which nobody is asked for
+        self.asked += 1
+        self.drafted += bool(taken.drafted)
+        for place, token in enumerate(taken.drafted[: taken.tested]):
+            if place == len(self.by_position):
+                self.by_position.append([])
+            if token.alpha is not None:
+                self.overlap.append(token.alpha)
+            self.by_position[place].append(float(token.verdict == "accepted") if self.greedy or token.alpha is None else token.alpha)
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of rounds in which there was a draft."""
+        return self.drafted / self.asked if self.asked else None
 
     @property
     def alpha(self) -> float | None:
@@ -79,11 +98,12 @@ def find(target: Any, tried: Sequence[Candidate], spec: FindDraftSpec, run: Run,
     """Tries each on spec.prompts, with the adaptive policy up to the length that pays most. Emits DraftTried as each is done.
 
     Returns {plain: {tokens_per_s}, rows, best}. A row: {proposer, draft (variant or None), name, alpha (mean sum of min(p, q) over
-    the tested positions), cost (T_draft(1) / T(1)), gamma (at least 1), predicted (S(gamma) by measured costs), measured (median
-    over the repeats of tokens/s against plain decoding's in the same turns), low, high (the least and greatest repeat),
-    tokens_per_target_call, memory (bytes that it needs beside the target), seconds: {target, draft} by tokens fed, rates (by
-    position), settings (layers that were found), why}. `why` says why a row wasn't tried, or not to the end; what isn't known is
-    None. best: the row with the greatest measured speed-up of those whose every repeat was faster than plain; None: none pays.
+    the tested positions), cost (T_draft(1) / T(1)), gamma (at least 1), predicted (S(gamma) by measured forwards, and by the share
+    of rounds in which there was a draft), measured (median over the repeats of tokens/s against plain decoding's in the same
+    turns), low, high (the least and greatest repeat), tokens_per_target_call, memory (bytes that it needs beside the target),
+    seconds: {target, draft} by tokens fed, rates (by position), coverage (that share), settings (layers that were found), why}.
+    `why` says why a row wasn't tried, or not to the end; what isn't known is None. best: see best_of;
+    None: none pays.
     A stop ends it with the rows that are done. Raises UserError: no prompts, one without room, no tokenizer.
     """
     lab = Lab(target, run, held)
@@ -118,7 +138,20 @@ def best_of(rows: Sequence[dict]) -> int | None:
 
 
 def _row(one: Candidate) -> dict[str, Any]:
-    unknown = ("alpha", "cost", "gamma", "predicted", "measured", "low", "high", "tokens_per_target_call", "memory", "seconds", "rates")
+    unknown = (
+        "alpha",
+        "cost",
+        "gamma",
+        "predicted",
+        "measured",
+        "low",
+        "high",
+        "tokens_per_target_call",
+        "memory",
+        "seconds",
+        "rates",
+        "coverage",
+    )
     return {"proposer": one.proposer, "draft": one.draft, "name": one.name} | dict.fromkeys(unknown) | {"settings": {}, "why": ""}
 
 
@@ -150,8 +183,11 @@ def _try(
             return
         learnt = _learn(lab, drafting, draft, prompts, sampling, spec)
         rates = learnt.rates(spec.gamma)
-        row["alpha"], row["rates"] = learnt.alpha, rates
-        predicted = speedups(rates, table["target"], table["draft"], overhead=costs.overhead)
+        row["alpha"], row["rates"], row["coverage"] = learnt.alpha, rates, learnt.coverage
+        predicted = [
+            diluted(speed, expected_tokens(rates[:gamma]), learnt.coverage or 0.0)
+            for gamma, speed in enumerate(speedups(rates, table["target"], table["draft"]))
+        ]
         row["gamma"] = max(range(1, len(predicted)), key=predicted.__getitem__)
         row["predicted"] = predicted[row["gamma"]]
         if lab.run.stop_asked:
@@ -173,6 +209,11 @@ def best_case(costs: Costs, longest: int) -> tuple[int, float]:
     return gamma, best[gamma]
 
 
+def diluted(speed: float, tokens: float, coverage: float) -> float:
+    """The speed-up of a run in which only a share of the rounds drafts: those bring `tokens` at `speed`, the others one at 1."""
+    return (coverage * tokens + 1 - coverage) / (coverage * tokens / speed + 1 - coverage)
+
+
 def why_not(best: float) -> str:
     """Why what can't do better than `best` isn't tried any further; '' where it's worth trying."""
     if best <= 1:
@@ -182,19 +223,13 @@ def why_not(best: float) -> str:
 
 def _learn(lab: Lab, drafting: Drafting, draft: Any, prompts: list[list[int]], sampling: Sampling, spec: FindDraftSpec) -> Learnt:
     """Acceptance on every prompt, at a fixed length, so that a draft that doesn't pay is judged by as many rounds as one that does."""
-    learnt = Learnt(sampling.greedy, [], [])
+    learnt = Learnt(sampling.greedy)
     short = replace(sampling, max_new_tokens=min(spec.max_new_tokens, LEARNT))
     for prompt in lab.run.track(prompts, "Learning acceptance"):
         lane = _lane(lab, drafting, draft, prompt, short, spec.seed, plain=False, policy=Fixed(min(PROBE, spec.gamma)))
         _write(lab, [lane])
         for taken in lane.rounds:
-            for place, token in enumerate(taken.drafted[: taken.tested]):
-                if place == len(learnt.by_position):
-                    learnt.by_position.append([])
-                kept = float(token.verdict == "accepted")
-                if token.alpha is not None:
-                    learnt.overlap.append(token.alpha)
-                learnt.by_position[place].append(kept if learnt.greedy or token.alpha is None else token.alpha)
+            learnt.add(taken)
     return learnt
 
 

@@ -58,6 +58,7 @@ def test_every_way_is_tried_and_told(target, noisy, temperature):
         assert row["seconds"]["target"][1] > 0
         assert 1 <= row["gamma"] <= 4
         assert row["predicted"] > 0
+        assert row["coverage"] is None or 0 <= row["coverage"] <= 1
         if row["why"]:
             assert row["measured"] is None
             continue
@@ -129,4 +130,11 @@ def test_rates_lean_on_the_mean_where_little_was_tested():
     rates = learnt.rates(3)
     assert rates[0] == pytest.approx(1, abs=0.01)
     assert 0.5 < rates[1] < rates[2] < 1
-    assert find.Learnt(True, [], []).rates(2) == [0, 0]
+    assert find.Learnt(True).rates(2) == [0, 0]
+
+
+def test_rounds_without_a_draft_dilute_what_is_predicted():
+    """N-grams that are seldom found bring little, however good they are when they are."""
+    assert find.diluted(2.0, 3.0, 1.0) == 2
+    assert find.diluted(2.0, 3.0, 0.0) == 1
+    assert find.diluted(2.0, 3.0, 0.5) == pytest.approx(4 / 2.5)  # two rounds: 4 tokens in the time of 1.5 + 1

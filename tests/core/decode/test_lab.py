@@ -80,19 +80,62 @@ def test_race_in_greedy_decoding(target, draft, proposer):
     assert bool(measured[0].draft) == (proposer != "ngram")
 
 
-def test_lanes_take_turns_and_each_has_its_own_clock(target, draft):
-    _, seen = ran(target, draft, proposer="draft", race=True)
-    taken = [(e.lane, e.round) for e in seen if isinstance(e, events.RoundTaken)]
-    clocks = {"speculative": 0.0, "plain": 0.0}
-    left = {lane: sum(one == lane for one, _ in taken) for lane in clocks}
-    assert all(left.values())
-    for lane, this in taken:
-        other = "plain" if lane == "speculative" else "speculative"
-        # What the window was sent is on the clock too, and isn't in the round's own figure: hence the slack.
-        assert not left[other] or clocks[lane] <= clocks[other] + 2e-3
-        assert this.at >= clocks[lane]
-        clocks[lane] = this.at
-        left[lane] -= 1
+class Clocked:
+    """A decoding whose rounds take the seconds that it's told."""
+
+    def __init__(self, *takes):
+        self.takes, self.seconds, self.stop = takes, 0.0, ""
+
+    def rounds(self, turn):
+        for number, seconds in enumerate(self.takes, 1):
+            if not turn():
+                self.stop = "stopped"
+                return
+            self.seconds += seconds
+            if number == len(self.takes):
+                self.stop = "length"
+            yield events.Round(number, 0, 0, (), "", 1, "x", "plain", committed=(1,), at=self.seconds)
+
+    def spend(self, seconds):
+        assert seconds >= 0
+
+
+def test_the_lane_with_the_least_time_of_its_own_goes_next(target):
+    lanes = [
+        lab.Lane("speculative", None, Clocked(3, 3, 3)),
+        lab.Lane("rival", None, Clocked(2, 2)),
+        lab.Lane("plain", None, Clocked(1, 9)),
+    ]
+    seen = []
+    order = [lane.name[0] for lane in lab.Lab(target, Run("job", seen.append)).turns(lanes)]
+    assert "".join(order) == "srpprss"
+    assert [e.lane[0] for e in seen] == order
+    assert [len(lane.rounds) for lane in lanes] == [3, 2, 2]
+
+
+def test_while_paused_a_step_is_a_round_of_the_first_lane(target):
+    lanes = [lab.Lane("speculative", None, Clocked(3, 3)), lab.Lane("plain", None, Clocked(1, 1, 1))]
+    run = Run("job")
+    run.control("pause")
+    turns = lab.Lab(target, run).turns(lanes)
+    names = []
+    for _ in range(3):
+        run.control("step")
+        names.append(next(turns).name)
+    assert names == ["speculative", "speculative", "plain"]  # the other's turn comes once the first has ended
+    run.control("resume")
+    assert [lane.name for lane in turns] == ["plain", "plain"]
+
+
+def test_lanes_have_clocks_of_their_own(target, draft):
+    result, seen = ran(target, draft, proposer="draft", race=True)
+    for lane in ("speculative", "plain"):
+        taken = rounds(seen, lane)
+        assert taken[-1].at == result["lanes"][lane]["seconds"]
+        assert taken[-1].at >= sum(sum(r.seconds.values()) for r in taken) > 0
+    lanes = [e.lane for e in seen if isinstance(e, events.RoundTaken)]
+    assert lanes != sorted(lanes)  # not one after the other
+    assert lanes != sorted(lanes, reverse=True)
 
 
 def test_a_rival_is_one_more_lane(target, draft):
