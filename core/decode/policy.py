@@ -49,7 +49,7 @@ class Adaptive:
     of all this is bounded, trial or not: no round drafts if, with every token of it rejected, the run would have cost more than
     plain decoding's time for max(what's written, `horizon`) tokens and `budget` of that on top. So from `horizon` tokens on a
     run takes at most 1 + budget times what plain decoding takes, in the costs as measured; a shorter one wastes at most budget *
-    horizon tokens' time. Gains made before are spent first.
+    horizon tokens' time. Half of what was gained before may be spent besides. A fall in acceptance is noticed within a few rounds.
 
     costs: the run's own, empty at its start. prior: what was measured beforehand; it stands until the run's own samples
     outweigh it, scaled by how they compare. Without it the first round drafts `first` tokens and the second none, to measure T(1).
