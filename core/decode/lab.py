@@ -43,6 +43,7 @@ OWN = 12  # the same of the target's own layers: what a few layers less save is 
 WIDTHS = (*calibrate.WIDTHS, 33, 65)  # tokens a forward at which costs are measured, as far as a round may go
 SEARCHED = 160  # tokens that a set of skipped layers is searched on
 SELF = ("early-exit", "layer-skip")
+COPY = {"opening": (0.95, 20), "horizon": 400}  # of a packed copy: it's the target itself, rounded (measured: 0.96-0.98)
 
 
 @dataclass
@@ -289,6 +290,7 @@ class Lab:
                     prior=measured,
                     branches=drafting.branches if drafting.verifier == "tree" else 1,
                     catch_up=drafting.proposer in ("draft", "packed"),  # the others read what the target wrote at no cost
+                    **(COPY if drafting.proposer == "packed" else {}),
                 )
         decoding = Decoding(
             target,

@@ -55,7 +55,8 @@ class Adaptive:
     outweigh it, scaled by how they compare. Without it the first round drafts `first` tokens and the second none, to measure T(1).
     With it the first round drafts none: its token is free, since the prompt's logits are there. first: the most in a trial.
     branches: how many tokens the target reads for each one of gamma (a tree's). catch_up: whether the draft has to read what
-    was written while it didn't draft; not so where it shares the target's cache.
+    was written while it didn't draft; not so where it shares the target's cache. opening: the acceptance to expect before any
+    evidence, and how many tests that's worth: of an earlier text of the pair, or of a copy of the target itself.
     """
 
     LEAST = 1.02  # a speed-up smaller than that is within the noise of the measurements
@@ -80,10 +81,12 @@ class Adaptive:
         horizon: int = 100,
         branches: int = 1,
         catch_up: bool = True,
+        opening: tuple[float, float] | None = None,
     ):
         self.costs, self.first, self.longest, self.prior = costs, min(first, longest), longest, prior
         self.memory, self.fading, self.budget, self.horizon = memory, fading, budget, horizon
         self.branches, self.catch_up = branches, catch_up
+        self._opening = opening or (self.OPENING, 1.0)
         self._kept = [0.0] * longest  # weighted counts by position
         self._tested = [0.0] * longest
         self._alarm = 0.0
@@ -95,8 +98,16 @@ class Adaptive:
 
     def rates(self) -> list[float]:
         """The acceptance rate at each position, given that it's reached."""
-        overall = (sum(self._kept) + self.OPENING) / (sum(self._tested) + 1)
+        overall = self._overall()
         return [(k + 2 * overall) / (t + 2) for k, t in zip(self._kept, self._tested, strict=True)]
+
+    def _overall(self) -> float:
+        rate, weight = self._opening
+        return (sum(self._kept) + rate * weight) / (sum(self._tested) + weight)
+
+    def evidence(self) -> tuple[float, float]:
+        """The acceptance over all positions and how many tests it's worth: an opening for the next text of the same pair."""
+        return self._overall(), sum(self._tested)
 
     def _hope(self) -> float:
         """The upper end of what acceptance may be (Wilson 1927, one standard error); 1 without evidence."""
@@ -198,7 +209,7 @@ class Adaptive:
 
         A running mean is slow to: a round that keeps eight tokens is eight tests, one that keeps none a single one.
         """
-        rate = min(0.95, (sum(self._kept) + self.OPENING) / (sum(self._tested) + 1))
+        rate = min(0.95, self._overall())
         low = rate / 2
         self._alarm += accepted * log(low / rate) + (tested - accepted) * log((1 - low) / (1 - rate))
         if self._alarm <= 0:
@@ -206,7 +217,7 @@ class Adaptive:
             return
         self._since.append((tested, accepted))
         if self._alarm > self.SURE:
-            self._kept, self._tested = [0.0] * self.longest, [0.0] * self.longest
+            self._kept, self._tested, self._opening = [0.0] * self.longest, [0.0] * self.longest, (self.OPENING, 1.0)
             for one in self._since[:-1]:
                 self._count(*one)
             self._alarm, self._since = 0.0, []

@@ -26,6 +26,7 @@ from core.decode.cache import CachedModel
 from core.decode.calibrate import measure
 from core.decode.engine import Decoding
 from core.decode.fast import quicken
+from core.decode.lab import COPY
 from core.decode.packed_copy import packed_copy
 from core.decode.pieces import Pieces
 from core.decode.policy import Adaptive, Fixed
@@ -155,7 +156,11 @@ class Bench:
             else:
                 proposer = DraftModel(CachedModel(self.drafts[drafter]), sampling)
             prior = self.prior[drafter if drafter in self.prior else "none"]
-            policy = Fixed(gamma) if gamma is not None else Adaptive(costs, longest=16, prior=prior)
+            policy = (
+                Fixed(gamma)
+                if gamma is not None
+                else Adaptive(costs, longest=16, prior=prior, catch_up=drafter != "n-gram", **(COPY if drafter == "packed copy" else {}))
+            )
             decoding = Decoding(
                 CachedModel(self.target),
                 prompt,

@@ -296,3 +296,20 @@ def test_costs_beforehand_without_the_targets_are_refused():
 
 def test_fixed():
     assert Fixed(3).gamma() == 3
+
+
+def test_an_opening_is_believed_until_the_run_says_otherwise():
+    """A copy of the target drafts far from the second round on; where it's rejected all the same, that's soon noticed."""
+    costs, prior = Costs(), Costs()
+    for n, seconds in ((1, 1.0), (5, 1.2), (9, 1.4)):
+        prior.add_target(n, seconds)
+    prior.add_draft(1, 0.5)
+    policy = Adaptive(costs, longest=8, prior=prior, opening=(0.95, 20), horizon=400)
+    assert policy.gamma() == 0
+    policy.learn(0, 0)
+    assert policy.gamma() >= 3
+    assert policy.evidence() == pytest.approx((0.95, 0.0))
+    for _ in range(6):
+        policy.learn(1, 0)
+    assert policy.evidence()[0] < 0.5
+    assert policy.gamma() == 0
