@@ -30,6 +30,7 @@ from transformers.cache_utils import Cache, DynamicCache, DynamicLayer
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 from core.errors import UserError
+from core.models.activations import RoundedInputLinear
 from core.models.blocks import replace
 from core.models.packed import PackedLinear, QuantWeight, dequantize
 
@@ -219,6 +220,19 @@ class Int8Linear(nn.Module):
         return nn.functional.linear(x, (weight * self.scales).flatten(1), self.bias)
 
 
+class RoundedInput(nn.Module):
+    """A layer whose input goes through its grid of activations first, in the graph as it does in torch."""
+
+    def __init__(self, old: RoundedInputLinear, inner: nn.Module):
+        super().__init__()
+        self.activation, self.inner = old.activation, inner
+        self.register_buffer("scale", old.input_scale)
+        self.register_buffer("zero", old.input_zero_point)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(self.activation.fake(x, self.scale, self.zero))
+
+
 def _bias(bias: Tensor | None) -> nn.Parameter | None:
     return None if bias is None else nn.Parameter(bias.detach().float(), requires_grad=False)
 
@@ -226,14 +240,23 @@ def _bias(bias: Tensor | None) -> nn.Parameter | None:
 def unpack_linears(model: nn.Module) -> dict[str, QuantWeight]:
     """Puts a dense float32 Linear with the grid's exact values in place of each PackedLinear; returns the packed weights by name.
 
-    Plain transformers rounds (code - zero) * scale to the scale's dtype for asymmetric grids; here nothing is rounded.
+    Plain transformers rounds (code - zero) * scale to the scale's dtype for asymmetric grids; here nothing is rounded. A layer
+    whose input is rounded keeps that. Raises UserError for weights in float8.
     """
     quants = {}
     for name, module in [(n, m) for n, m in model.named_modules() if isinstance(m, PackedLinear)]:
+        if module.kind == "float":
+            raise UserError(
+                "A model with weights in fp8 can't be exported to ONNX yet.",
+                hint="Export the variant before that step, or one with int8 weights.",
+                kind="model",
+            )
         quant = dataclasses.replace(module.quant, scale=module.quant.scale.float())
         linear = nn.Linear(module.in_features, module.out_features, bias=False, device="meta")
         linear.weight = nn.Parameter(dequantize(quant, torch.float32), requires_grad=False)
         linear.bias = module.bias
+        if module.activation is not None:
+            linear = RoundedInputLinear(linear, module.activation, module.input_scale, module.input_zero_point)
         replace(model, name, linear)
         quants[name] = quant
     return quants
@@ -243,8 +266,10 @@ def pack_linears(model: nn.Module, quants: dict[str, QuantWeight]) -> dict[str, 
     """Puts NBitsLinear, or else Int8Linear, where the named layers are; returns how many of each: {'nbits': n, 'int8': n}."""
     made = {"nbits": 0, "int8": 0}
     for name, quant in quants.items():
-        block, bias = nbits_block(quant), model.get_submodule(name).bias
-        replace(model, name, Int8Linear(quant, bias) if block is None else NBitsLinear(quant, block, bias))
+        old = model.get_submodule(name)
+        block, bias = nbits_block(quant), old.bias
+        new = Int8Linear(quant, bias) if block is None else NBitsLinear(quant, block, bias)
+        replace(model, name, RoundedInput(old, new) if isinstance(old, RoundedInputLinear) else new)
         made["int8" if block is None else "nbits"] += 1
     return made
 

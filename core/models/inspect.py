@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from core.errors import UserError, explain
-from core.models import gguf_file, hub, tensors
+from core.models import foreign, gguf_file, hub, tensors
 from core.models.blocks import COMPONENTS, component
 from core.models.tensors import TensorInfo
 from core.records import SourceInfo, Task
@@ -136,6 +136,9 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
     found = tensors.headers(folder)
     if not found:
         raise _no_weights(folder)
+    settings = foreign.settings_of(folder, raw)
+    if settings is not None:
+        raw = raw | {"quantization_config": settings}
     has_tokenizer = any(name in names for name in TOKENIZER_FILES)
     files = [p for p in folder.iterdir() if p.is_file() and needed(p.name)]
     info = describe(
@@ -280,6 +283,10 @@ def describe(
         warnings.append("The output layer is tied to the embedding, yet the file stores it twice.")
     if not tokenizer:
         warnings.append("There is no tokenizer, so text can't be scored or generated.")
+    settings = raw.get("quantization_config")
+    reason = foreign.why_not(settings, found) if isinstance(settings, dict) else None
+    if reason is not None:
+        warnings.append("It is stored quantized in a way that Spokeshave doesn't read.")
     needs = 4 * parameters
     free = psutil.virtual_memory().available
     if needs > free:
@@ -306,7 +313,7 @@ def describe(
         head_dim=head_dim,
         vocabulary=get("vocab_size"),
         context=get("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"),
-        quantization=quantization_name(raw.get("quantization_config")),
+        quantization=quantization_name(settings, found),
         remote_code=remote,
         memory_needed=needs,
         memory_free=free,
@@ -368,6 +375,9 @@ def count(found: dict[str, TensorInfo], *, tied: bool) -> tuple[dict[str, int], 
 
 def stands_for(name: str, info: TensorInfo, found: dict[str, TensorInfo]) -> tuple[int, str]:
     """(how many original parameters a stored tensor stands for, the name of its storage)."""
+    known = foreign.stands_for(name, info, found)
+    if known is not None:
+        return known
     stem, _, leaf = name.rpartition(".")
     if is_scale(name):
         return 0, info.dtype
@@ -377,6 +387,8 @@ def stands_for(name: str, info: TensorInfo, found: dict[str, TensorInfo]) -> tup
         return rows * columns, f"int{packed_bits(words, columns)} packed"
     if info.dtype in ("I8", "U8") and f"{stem}.weight_scale" in found:
         return info.numbers, "int8"
+    if info.dtype == "F8_E4M3" and f"{stem}.weight_scale" in found:
+        return info.numbers, "fp8"
     counts = info.dtype in tensors.FLOATS or info.dtype.startswith("GGUF")
     return (info.numbers, info.dtype) if counts else (0, info.dtype)
 
@@ -406,10 +418,13 @@ def tied_copies(found: dict[str, TensorInfo]) -> list[str]:
     return [n for n, i in found.items() if component(n) == "head" and n.endswith("weight") and i.shape in embeddings]
 
 
-def quantization_name(config: Any) -> str | None:
+def quantization_name(config: Any, found: dict[str, TensorInfo] | None = None) -> str | None:
     """'int4 g64 (compressed-tensors)' and the like; None for a dense model."""
     if not isinstance(config, dict):
         return None
+    known = foreign.name(config, found)
+    if known is not None:
+        return known
     method = str(config.get("quant_method", "quantized"))
     groups = config.get("config_groups") or {}
     names = []
@@ -418,7 +433,11 @@ def quantization_name(config: Any) -> str | None:
         if not weights:
             continue
         size = {"group": f" g{weights.get('group_size')}", "channel": " per channel"}.get(str(weights.get("strategy")), "")
-        names.append(f"{weights.get('type', 'int')}{weights.get('num_bits', '?')}{size}{'' if weights.get('symmetric', True) else ' asym'}")
+        kind = {"float": "fp"}.get(str(weights.get("type")), str(weights.get("type", "int")))
+        entry = (group or {}).get("input_activations") or {}
+        inputs = f"{'fp' if entry.get('type') == 'float' else 'int'}{entry.get('num_bits', '?')}" if entry else ""
+        inputs = f", {inputs} activations{'' if entry.get('dynamic') else ' (fixed scales)'}" if entry else ""
+        names.append(f"{kind}{weights.get('num_bits', '?')}{size}{'' if weights.get('symmetric', True) else ' asym'}{inputs}")
     bits = f"int{config['bits']}" if "bits" in config else ""
     return f"{', '.join(names) or bits} ({method})".strip()
 

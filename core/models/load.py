@@ -1,12 +1,14 @@
 """Loading a model's folder with transformers, strictly: every tensor is used, and none is made up.
 
-Covers dense folders and those of compressed-tensors with integer weights, which come dequantized, or packed as
-PackedLinear. Other quantized formats are refused with a sentence. Remote code runs only where it's asked for.
+Covers dense folders and those of compressed-tensors with integer or float8 weights, which come dequantized, or packed as
+PackedLinear, their quantized activations with them. Other quantized formats are refused with a sentence. Remote code runs
+only where it's asked for.
 """
 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +18,15 @@ import transformers
 from torch import nn
 
 from core.errors import Cancelled, UserError, explain
-from core.models import inspect, packed, tensors
+from core.models import foreign, inspect, packed, tensors
+from core.models.activations import ActivationQuant, RoundedInputLinear
 from core.models.blocks import replace
 from core.models.devices import STORED, choose, dtype_for
 from core.models.packed import PackedLinear, QuantWeight
 from core.records import SourceInfo
 from core.workspace import read_json
 
-INT_FORMATS = ("pack-quantized", "int-quantized", "naive-quantized", "mixed-precision")
+FORMATS = ("pack-quantized", "int-quantized", "float-quantized", "naive-quantized", "mixed-precision")
 
 
 @dataclass(slots=True)
@@ -157,14 +160,19 @@ def _read(folder: Path, info: SourceInfo, dtype: torch.dtype, *, packed: bool, r
         # eager is asked for by name where a class has no other kernel
         settings["attn_implementation"] = "sdpa" if getattr(cls, "_supports_sdpa", False) else "eager"
         quants: dict[str, QuantWeight] = {}
+        rounding: dict[str, dict[str, Any]] = {}
         if info.quantization is None:
             model, report = cls.from_pretrained(folder, **settings)
         else:
-            state, quants = read_quantized(folder, dtype)
+            state, quants, rounding = read_quantized(folder, dtype)
             model, report = cls.from_pretrained(None, state_dict=state, **settings)
-        if packed:
-            for name, quant in quants.items():
-                replace(model, name, PackedLinear.from_linear(model.get_submodule(name), quant))
+        for name in quants if packed else rounding:
+            linear = model.get_submodule(name)
+            if packed:
+                replace(model, name, PackedLinear.from_linear(linear, quants[name], **rounding.get(name, {})))
+            else:
+                found = rounding[name]
+                replace(model, name, RoundedInputLinear(linear, found["activation"], found["input_scale"], found["input_zero_point"]))
     strictly(report, info)
     return model
 
@@ -172,42 +180,36 @@ def _read(folder: Path, info: SourceInfo, dtype: torch.dtype, *, packed: bool, r
 _AUTO = {"causal-lm": "AutoModelForCausalLM", "classifier": "AutoModelForSequenceClassification"}
 
 
-def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Tensor], dict[str, QuantWeight]]:
-    """(dense state dict with every packed weight dequantized in `dtype`, the packed weights by module name).
+def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Tensor], dict[str, QuantWeight], dict[str, dict[str, Any]]]:
+    """(dense state dict with every packed weight dequantized in `dtype`, the packed weights by module name, and for those whose
+    input is rounded {activation, input_scale, input_zero_point}).
 
-    Raises UserError for formats other than compressed-tensors with integer weights and unquantized activations.
+    Formats that aren't computed with here come dense, without packed weights. Raises UserError where they can't be dequantized.
     """
-    settings = read_json(folder / "config.json").get("quantization_config") or {}
-    method, groups = settings.get("quant_method"), list((settings.get("config_groups") or {}).values())
-    weights = [g.get("weights") or {} for g in groups]
-    formats = {g.get("format") or settings.get("format") for g in groups}
-    plain = all(w.get("type", "int") == "int" and w.get("strategy") in ("channel", "group", "tensor") for w in weights)
-    if method != "compressed-tensors" or not groups or not formats <= set(INT_FORMATS) or not plain:
-        raise UserError(
-            "{name} is stored quantized in a way that Spokeshave doesn't read ({format}).",
-            hint="Choose its unquantized original, or a compressed-tensors copy with integer weights.",
-            kind="model",
-            name=folder.name,
-            format=" ".join(str(x) for x in (method, *sorted(map(str, formats)))).strip(),
-        )
-    if any(g.get("input_activations") or g.get("output_activations") for g in groups):
+    settings = foreign.settings_of(folder, read_json(folder / "config.json")) or {}
+    groups = list((settings.get("config_groups") or {}).values())
+    found = tensors.headers(folder)
+    readable = foreign.why_not(settings, found) is None
+    if readable and foreign.quantizes_activations(settings):
         raise UserError(
             "{name} quantizes its activations as well as its weights, which Spokeshave can't load yet without changing its numbers.",
-            hint="Choose a copy with quantized weights only.",
+            hint="Open it as a new model: its weights are then dequantized, and that is said.",
             kind="model",
             name=folder.name,
         )
-    found = tensors.headers(folder)
+    if not foreign.is_native(settings, found):
+        return dict(dequantized(folder, dtype)), {}
     by_module: dict[str, dict[str, torch.Tensor]] = {}
     state: dict[str, torch.Tensor] = {}
     stems = {name.removesuffix(".weight_scale") for name in found if name.endswith(".weight_scale")}
     for name, tensor in tensors.read(found):
         stem, _, leaf = name.rpartition(".")
-        if stem in stems and (leaf == "weight" or leaf in inspect.PACKED_SUFFIXES):
+        if stem in stems and (leaf in ("weight", "input_scale", "input_zero_point") or leaf in inspect.PACKED_SUFFIXES):
             by_module.setdefault(stem, {})[leaf] = tensor
         else:
             state[name] = tensor
-    quants = {}
+    quants: dict[str, QuantWeight] = {}
+    rounding: dict[str, dict[str, Any]] = {}
     for stem, parts in by_module.items():
         if "weight_g_idx" in parts:
             raise UserError(
@@ -216,9 +218,48 @@ def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Te
                 kind="model",
                 name=folder.name,
             )
-        quants[stem] = packed.from_layout(parts, group_of(stem, groups)["weights"])
+        group = group_of(stem, groups)
+        quants[stem] = packed.from_layout(parts, group["weights"])
         state[f"{stem}.weight"] = packed.dequantize(quants[stem], dtype)
-    return state, quants
+        if entry := group.get("input_activations"):
+            activation = ActivationQuant.from_config(entry)
+            kept = {leaf: parts.get(leaf) for leaf in ("input_scale", "input_zero_point")}
+            if not activation.dynamic and (kept["input_scale"] is None or (kept["input_zero_point"] is None) != activation.symmetric):
+                raise UserError(
+                    "The scale of the input of {layer} is missing.",
+                    hint="Download or make the model again.",
+                    kind="model",
+                    layer=stem,
+                )
+            if not activation.dynamic:
+                kept = {leaf: None if t is None else t.reshape(1) for leaf, t in kept.items()}
+            rounding[stem] = {"activation": activation} | (kept if not activation.dynamic else dict.fromkeys(kept))
+    return state, quants, rounding
+
+
+def dequantized(folder: Path, dtype: torch.dtype, *, remote_code: bool = False) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yields (name, tensor) of a folder quantized by others as if it had never been, weights in `dtype`, one module at a time.
+
+    What its layers did to activations is left out. Raises UserError where the format can't be dequantized.
+    """
+    settings = foreign.settings_of(folder, read_json(folder / "config.json")) or {}
+    groups = list((settings.get("config_groups") or {}).values())
+    found = tensors.headers(folder)
+    if foreign.why_not(settings, found) is not None:  # before a model is built for it
+        raise foreign.not_read(folder.name, str(foreign.why_not(settings, found)))
+    config = load_config(folder, remote_code=remote_code)
+    modules: dict[str, nn.Module] = {}
+    if not remote_code:
+        with torch.device("meta"):
+            modules = dict(model_class(config)(config).named_modules())
+    yield from foreign.dense(
+        found,
+        settings,
+        dtype,
+        scheme=lambda stem: group_of(stem, groups) if groups else {},
+        module=modules.get,
+        model=folder.name,
+    )
 
 
 def group_of(module: str, groups: list[dict]) -> dict:

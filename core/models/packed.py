@@ -15,6 +15,8 @@ Plain transformers dequantizes in two ways, and a reload is exact only if it's d
 scale is cast to the dtype that the model computes in, and multiplied there. Packed codes with a zero can't be
 read that way (its empty model has the zeros unpacked, so their shapes clash); they're marked 'dequantize' in the
 config, and then the product is formed in the scale's own dtype and cast afterwards.
+
+Codes may be float8 (e4m3) instead of integers: 'float-quantized'. A layer may round its input too (activations.py).
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from core.errors import UserError
+from core.models.activations import ActivationQuant
 
 BITS = (2, 3, 4, 5, 6, 8)
 
@@ -39,7 +42,7 @@ class QuantWeight:
     """One quantized weight of shape (out, in).
 
     scale: (out, groups), floating; zero: (out, groups) int8, None when symmetric; codes: (out, in) int8, signed;
-    group_size: columns a group, None for one group a row.
+    group_size: columns a group, None for one group a row. Codes of float8 (8 bits, symmetric) are points themselves.
     """
 
     bits: int
@@ -52,6 +55,11 @@ class QuantWeight:
     @property
     def shape(self) -> torch.Size:
         return self.codes.shape
+
+    @property
+    def kind(self) -> str:
+        """'int', or 'float' where the codes are float8."""
+        return "float" if self.codes.is_floating_point() else "int"
 
 
 def code_range(bits: int) -> tuple[int, int]:
@@ -163,10 +171,20 @@ class PackedLinear(nn.Module):
     `weight` is a dequantized copy: writing into it changes nothing. The scale keeps its dtype when the model is cast.
     """
 
-    def __init__(self, quant: QuantWeight, bias: torch.Tensor | None = None, dtype: torch.dtype | None = None):
-        """dtype: to compute in, the scale's own by default."""
+    def __init__(
+        self,
+        quant: QuantWeight,
+        bias: torch.Tensor | None = None,
+        dtype: torch.dtype | None = None,
+        *,
+        activation: ActivationQuant | None = None,
+        input_scale: torch.Tensor | None = None,
+        input_zero_point: torch.Tensor | None = None,
+    ):
+        """dtype: to compute in, the scale's own by default. activation: how the input is rounded; with its scale and zero if static."""
         super().__init__()
-        self.bits, self.group_size, self.symmetric = quant.bits, quant.group_size, quant.symmetric
+        self.bits, self.group_size, self.symmetric, self.kind = quant.bits, quant.group_size, quant.symmetric, quant.kind
+        self.activation = activation
         self.out_features, self.in_features = quant.shape
         if quant.bits == 8:
             self.register_buffer("weight_codes", quant.codes)  # (out, in) int8
@@ -174,13 +192,16 @@ class PackedLinear(nn.Module):
             self.register_buffer("weight_packed", pack(quant.codes, quant.bits))  # (out, ceil(in * bits / 32)) int32
         self.register_buffer("weight_scale", quant.scale)  # (out, groups)
         self.register_buffer("weight_zero_point", quant.zero)  # (out, groups) int8, or None
+        self.register_buffer("input_scale", input_scale)  # (1,), None where the scale comes from each token
+        self.register_buffer("input_zero_point", input_zero_point)  # (1,) int8
         self.register_buffer("_like", torch.empty(0, dtype=dtype or quant.scale.dtype, device=quant.scale.device), persistent=False)
         self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
 
     def _apply(self, fn, recurse=True):
-        scale = self.weight_scale
+        kept = {name: buffer for name, buffer in self._buffers.items() if buffer is not None and name != "_like"}
         super()._apply(fn, recurse)
-        self.weight_scale = scale.to(self.weight_scale.device)
+        for name, buffer in kept.items():  # scales and float8 codes
+            self._buffers[name] = buffer.to(self._buffers[name].device)
         return self
 
     @property
@@ -188,8 +209,8 @@ class PackedLinear(nn.Module):
         return self._like.dtype
 
     @classmethod
-    def from_linear(cls, linear: nn.Module, quant: QuantWeight) -> PackedLinear:
-        """In place of `linear`, with its bias and its dtype to compute in.
+    def from_linear(cls, linear: nn.Module, quant: QuantWeight, **rounding: Any) -> PackedLinear:
+        """In place of `linear`, with its bias and its dtype to compute in; rounding: activation, input_scale, input_zero_point.
 
         Raises UserError for what isn't a torch Linear (GPT-2's Conv1D): compressed-tensors has no layout for it.
         """
@@ -202,7 +223,7 @@ class PackedLinear(nn.Module):
             )
         if tuple(quant.shape) != tuple(linear.weight.shape):
             raise ValueError(f"codes of shape {tuple(quant.shape)} don't fit a weight of shape {tuple(linear.weight.shape)}")
-        return cls(quant, linear.bias, linear.weight.dtype)
+        return cls(quant, linear.bias, linear.weight.dtype, **rounding)
 
     @property
     def quant(self) -> QuantWeight:
@@ -213,13 +234,19 @@ class PackedLinear(nn.Module):
     def weight(self) -> torch.Tensor:
         return dequantize(self.quant, self.dtype)
 
+    def rounded(self, x: torch.Tensor) -> torch.Tensor:
+        """The input as the layer sees it: on its activations' grid, where it has one."""
+        return x if self.activation is None else self.activation.fake(x, self.input_scale, self.input_zero_point)
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.linear(x, self.weight, self.bias)  # (..., in) -> (..., out)
+        return F.linear(self.rounded(x), self.weight, self.bias)  # (..., in) -> (..., out)
 
     def extra_repr(self) -> str:
         grid = f"group {self.group_size}" if self.group_size else "per channel"
         symmetry = "symmetric" if self.symmetric else "asymmetric"
-        return f"in={self.in_features}, out={self.out_features}, {self.bits} bits, {grid}, {symmetry}"
+        bits = f"{self.bits} bits" if self.kind == "int" else f"float{self.bits}"
+        rounding = f", input {self.activation.name}" if self.activation else ""
+        return f"in={self.in_features}, out={self.out_features}, {bits}, {grid}, {symmetry}{rounding}"
 
 
 # ---- compressed-tensors' layout -----------------------------------------------------------------------------------
@@ -261,7 +288,7 @@ def from_layout(tensors: dict[str, torch.Tensor], weights: dict[str, Any]) -> Qu
             codes = unpack(tensors["weight_packed"], bits, shape)
             zero = None if symmetric else unpack(tensors["weight_zero_point"], bits, (shape[0], scale.shape[-1]), dim=0)
         else:
-            codes = tensors["weight"].to(torch.int8)
+            codes = tensors["weight"] if weights.get("type") == "float" else tensors["weight"].to(torch.int8)
             zero = None if symmetric else tensors["weight_zero_point"].to(torch.int8).reshape(scale.shape)
         scale = scale.expand(codes.shape[0], -1)  # one scale a tensor -> one a row
         if codes.shape[-1] % scale.shape[-1] or (group_size and codes.shape[-1] != scale.shape[-1] * group_size):
@@ -285,8 +312,14 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
     """
     groups: dict[tuple, list[str]] = {}
     for name, module in modules.items():
-        groups.setdefault((module.bits, module.group_size, module.symmetric), []).append(name)
-    on_load = any(dequantized_on_load(bits, symmetric) for bits, _, symmetric in groups)
+        groups.setdefault((module.bits, module.group_size, module.symmetric, module.kind, module.activation), []).append(name)
+    on_load = any(dequantized_on_load(bits, symmetric) for bits, _, symmetric, _, _ in groups)
+    if on_load and any(activation for *_, activation in groups):
+        raise UserError(
+            "Asymmetric grids below 8 bits can't be joined with quantized activations: plain transformers would leave the activations out.",
+            hint="Use a symmetric grid for the weights, or leave the activations alone.",
+            kind="model",
+        )
     if on_load and len(groups) > 1:
         raise UserError(
             "Asymmetric grids below 8 bits can't be mixed with others in one model: plain transformers would read them wrongly.",
@@ -294,13 +327,13 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
             kind="model",
         )
     config_groups = {}
-    formats = {_format(bits) for bits, _, _ in groups}
-    for index, ((bits, group_size, symmetric), names) in enumerate(sorted(groups.items(), key=lambda item: str(item[0]))):
+    formats = {_format(bits, kind) for bits, _, _, kind, _ in groups}
+    for index, ((bits, group_size, symmetric, kind, activation), names) in enumerate(sorted(groups.items(), key=lambda item: str(item[0]))):
         config_groups[f"group_{index}"] = {
             "targets": ["Linear"] if len(groups) == 1 else sorted(names),
             "weights": {
                 "num_bits": bits,
-                "type": "int",
+                "type": kind,
                 "symmetric": symmetric,
                 "strategy": "group" if group_size else "channel",
                 "group_size": group_size,
@@ -310,9 +343,9 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
                 "observer": "minmax",
                 "observer_kwargs": {},
             },
-            "input_activations": None,
+            "input_activations": activation.config() if activation else None,
             "output_activations": None,
-            "format": _format(bits),
+            "format": _format(bits, kind),
         }
     config = {
         "quant_method": "compressed-tensors",
@@ -327,5 +360,7 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
     return config | {"dequantize": True} if on_load else config
 
 
-def _format(bits: int) -> str:
+def _format(bits: int, kind: str) -> str:
+    if kind == "float":
+        return "float-quantized"
     return "int-quantized" if bits == 8 else "pack-quantized"

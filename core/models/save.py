@@ -96,6 +96,7 @@ def _state(
             layout = to_layout(quant, main)
         except ValueError:
             layout = to_layout(quant, quant.scale.dtype)  # a scale finer than the model's own dtype is kept as it is
+        layout |= {leaf: t.clone() for leaf in ("input_scale", "input_zero_point") if (t := getattr(module, leaf)) is not None}
         out |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in layout.items()}
     return out, packed
 

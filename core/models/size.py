@@ -47,7 +47,7 @@ def ledger(folder: str | Path, original_parameters: int | None = None, *, run: R
         elif storage.startswith("int"):
             key, nonzero = (component(name), storage), _nonzero_packed(name, tensor, found, groups)
         else:
-            key, nonzero = (component(name), entry.dtype), int(torch.count_nonzero(tensor)) if numbers else 0
+            key, nonzero = (component(name), entry.dtype), _nonzero(tensor) if numbers else 0
         row = rows.setdefault(key, [0, 0, 0])
         for index, value in enumerate((numbers, nonzero, entry.bytes)):
             row[index] += value
@@ -76,6 +76,13 @@ def ledger(folder: str | Path, original_parameters: int | None = None, *, run: R
         lines=tuple(sorted(lines, key=lambda line: (ORDER.index(line.component), line.storage))),
         tied=_tied(found, info.tied, copies),
     )
+
+
+def _nonzero(tensor: torch.Tensor) -> int:
+    """How many numbers of a dense tensor, or of one of float8 codes, aren't 0."""
+    if tensor.element_size() == 1 and tensor.is_floating_point():
+        tensor = tensor.view(torch.uint8) & 0x7F  # torch doesn't count in float8; without its sign bit, only ±0 is 0
+    return int(torch.count_nonzero(tensor))
 
 
 def _nonzero_packed(name: str, tensor: torch.Tensor, found: dict[str, tensors.TensorInfo], groups: list[dict]) -> int:

@@ -130,7 +130,7 @@ def test_own_code_isn_t_run_unasked(pico_llama, copy_of, edit):
             {
                 "quant_method": "compressed-tensors",
                 "format": "float-quantized",
-                "config_groups": {"g": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "channel"}}},
+                "config_groups": {"g": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "float", "strategy": "channel"}}},
             },
             "doesn't read .compressed-tensors float-quantized",
         ),
@@ -146,7 +146,7 @@ def test_own_code_isn_t_run_unasked(pico_llama, copy_of, edit):
                     }
                 },
             },
-            "activations as well",
+            "quantizes its activations in a way",
         ),
     ],
 )
