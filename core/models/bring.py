@@ -1,5 +1,7 @@
 """Bringing a model into the workspace: a folder is copied, a Hub id downloaded, a GGUF file dequantized.
 
+A folder quantized in a format that isn't computed with here (GPTQ, AWQ, bitsandbytes, 8-bit floats ...) is dequantized too.
+
 What is left in the staged folder is what plain transformers loads, and nothing more; the source is never changed.
 Weights are checked for values that aren't finite numbers, and the result is loaded once, strictly, before it counts.
 """
@@ -20,10 +22,11 @@ import torch
 import transformers
 
 from core.errors import Cancelled, UserError, explain
-from core.models import hub, inspect, load, save, tensors, verify
+from core.models import foreign, hub, inspect, load, save, tensors, verify
 from core.models.devices import DTYPES, STORED
 from core.records import SourceInfo
 from core.run import Run
+from core.workspace import read_json
 
 BLOCK = 16_000_000  # bytes copied between two looks at whether the job was cancelled
 
@@ -43,20 +46,100 @@ def bring(source: str | Path, staged: Path, run: Run, *, dtype: str = "auto", re
         if info.kind == "gguf":
             notes += _dequantize(Path(source).expanduser(), info, staged, run, "bfloat16" if dtype == "auto" else dtype)
         else:
-            if info.kind == "hub":
-                listing = hub.listing(str(source))
-                names = hub.needed_files(listing) + [n for n in listing.files if remote_code and n.endswith(".py")]
-                save.room_for(staged, sum(listing.files[n] for n in names) + save.ROOM)
-                hub.download(listing, names, staged, run)
-            else:
-                _copy(Path(source).expanduser(), staged, run)
-            notes += _convert(staged, info, run, dtype)
+            folder = _downloaded(str(source), staged, run, remote_code) if info.kind == "hub" else Path(source).expanduser()
+            if _is_foreign(folder):
+                notes += _thaw(folder, info, staged, run, dtype, remote_code=remote_code)
+            elif info.kind != "hub":
+                _copy(folder, staged, run)
+            if folder.parent == staged:
+                shutil.rmtree(folder)
+            notes += _convert(staged, info, run, dtype) if not notes else []
             _check_finite(staged, run)
     except OSError as error:
         raise explain(error) from error
     _check_loads(staged, run, remote_code)
     found = inspect.inspect_folder(staged, remote_code=remote_code)
     return found.model_copy(update={"name": info.name, "kind": "variant", "source": str(source)}), notes
+
+
+def _downloaded(repo: str, staged: Path, run: Run, remote_code: bool) -> Path:
+    """Downloads a model of the Hub into `staged`, or into a folder in it where it has to be dequantized afterwards; returns which."""
+    listing = hub.listing(repo)
+    names = hub.needed_files(listing) + [n for n in listing.files if remote_code and n.endswith(".py")]
+    save.room_for(staged, sum(listing.files[n] for n in names) + save.ROOM)
+    settings = hub.read_json(listing, "config.json").get("quantization_config")
+    to = staged
+    if isinstance(settings, dict) and not foreign.is_native(settings, hub.headers(listing)):
+        to = staged / "quantized"
+        to.mkdir()
+    hub.download(listing, names, to, run)
+    return to
+
+
+def _is_foreign(folder: Path) -> bool:
+    settings = foreign.settings_of(folder, read_json(folder / "config.json"))
+    if settings is None:
+        return False
+    return not foreign.is_native(settings, tensors.headers(folder))
+
+
+def _thaw(folder: Path, info: SourceInfo, staged: Path, run: Run, dtype: str, *, remote_code: bool) -> list[str]:
+    """Writes a folder quantized by others as a dense one, one module in memory at a time, in files of at most save.SHARD bytes."""
+    raw = read_json(folder / "config.json")
+    settings = foreign.settings_of(folder, raw) or {}
+    found = tensors.headers(folder)
+    wanted = DTYPES[dtype] if dtype != "auto" else _dense_dtype(raw, found)
+    numbers = info.parameters or 0
+    save.room_for(staged, numbers * wanted.itemsize + save.ROOM)
+    weight_map: dict[str, str] = {}
+    waiting: dict[str, torch.Tensor] = {}
+    filled = total = done = 0
+    parts: list[Path] = []
+
+    def write() -> None:
+        parts.append(staged / f"part-{len(parts)}")
+        save.write_tensors(waiting, parts[-1])
+        weight_map.update(dict.fromkeys(waiting, parts[-1].name))
+        waiting.clear()
+
+    for name, tensor in load.dequantized(folder, wanted, remote_code=remote_code):
+        run.check_cancelled()
+        size = tensor.numel() * tensor.element_size()
+        if waiting and filled + size > save.SHARD:
+            write()
+            filled = 0
+        waiting[name] = tensor.contiguous()
+        filled, total, done = filled + size, total + size, done + tensor.numel()
+        run.progress("Dequantizing", min(done, numbers), numbers)
+    write()
+    names = {p.name: f"model-{n:05}-of-{len(parts):05}.safetensors" for n, p in enumerate(parts, 1)}
+    if len(parts) == 1:
+        names = {parts[0].name: "model.safetensors"}
+    else:
+        save.write_index(staged, {tensor: names[part] for tensor, part in weight_map.items()}, total)
+    for part in parts:
+        part.rename(staged / names[part.name])
+    save.copy_rest(folder, staged)
+    for key in ("quantization_config", "torch_dtype"):
+        raw.pop(key, None)
+    stored = str(wanted).removeprefix("torch.")
+    (staged / "config.json").write_text(json.dumps(raw | {"dtype": stored}, indent=2) + "\n", encoding="utf-8")
+    notes = [f"Dequantized from {info.quantization}; stored in {stored}, so the file grew."]
+    if foreign.quantizes_activations(settings):
+        notes.append("Where it came from, activations were quantized too; here they aren't, so its numbers differ from those there.")
+    return notes
+
+
+def _dense_dtype(raw: dict[str, Any], found: dict[str, tensors.TensorInfo]) -> torch.dtype:
+    """The dtype to store a dequantized model in: its config's, else that of most of its unquantized tensors, else bfloat16."""
+    asked = str(raw.get("dtype") or raw.get("torch_dtype") or "").removeprefix("torch.")
+    if asked in DTYPES:
+        return DTYPES[asked]
+    sums: dict[str, int] = {}
+    for name, info in found.items():
+        if info.dtype in STORED and not foreign.is_serving(name, found):
+            sums[info.dtype] = sums.get(info.dtype, 0) + info.numbers
+    return STORED[max(sums, key=lambda n: sums[n])] if sums else torch.bfloat16
 
 
 def _copy(folder: Path, staged: Path, run: Run) -> None:

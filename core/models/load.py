@@ -1,8 +1,8 @@
 """Loading a model's folder with transformers, strictly: every tensor is used, and none is made up.
 
 Covers dense folders and those of compressed-tensors with integer or float8 weights, which come dequantized, or packed as
-PackedLinear, their quantized activations with them. Other quantized formats are refused with a sentence. Remote code runs
-only where it's asked for.
+PackedLinear, their quantized activations with them. Other quantized formats are dequantized where they can be (foreign),
+else refused with a sentence. Remote code runs only where it's asked for.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from core.models.devices import STORED, choose, dtype_for
 from core.models.packed import PackedLinear, QuantWeight
 from core.records import SourceInfo
 from core.workspace import read_json
-
-FORMATS = ("pack-quantized", "int-quantized", "float-quantized", "naive-quantized", "mixed-precision")
 
 
 @dataclass(slots=True)
@@ -189,16 +187,15 @@ def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Te
     settings = foreign.settings_of(folder, read_json(folder / "config.json")) or {}
     groups = list((settings.get("config_groups") or {}).values())
     found = tensors.headers(folder)
-    readable = foreign.why_not(settings, found) is None
-    if readable and foreign.quantizes_activations(settings):
-        raise UserError(
-            "{name} quantizes its activations as well as its weights, which Spokeshave can't load yet without changing its numbers.",
-            hint="Open it as a new model: its weights are then dequantized, and that is said.",
-            kind="model",
-            name=folder.name,
-        )
     if not foreign.is_native(settings, found):
-        return dict(dequantized(folder, dtype)), {}
+        if foreign.why_not(settings, found) is None and foreign.quantizes_activations(settings):
+            raise UserError(
+                "{name} quantizes its activations in a way that Spokeshave can't compute, so loading it would change its numbers.",
+                hint="Open it as a new model: its weights are then dequantized, and that is said.",
+                kind="model",
+                name=folder.name,
+            )
+        return dict(dequantized(folder, dtype)), {}, {}
     by_module: dict[str, dict[str, torch.Tensor]] = {}
     state: dict[str, torch.Tensor] = {}
     stems = {name.removesuffix(".weight_scale") for name in found if name.endswith(".weight_scale")}
@@ -211,13 +208,6 @@ def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Te
     quants: dict[str, QuantWeight] = {}
     rounding: dict[str, dict[str, Any]] = {}
     for stem, parts in by_module.items():
-        if "weight_g_idx" in parts:
-            raise UserError(
-                "{name} orders its quantized columns by activation (g_idx), which Spokeshave doesn't read.",
-                hint="Choose a copy with static groups.",
-                kind="model",
-                name=folder.name,
-            )
         group = group_of(stem, groups)
         quants[stem] = packed.from_layout(parts, group["weights"])
         state[f"{stem}.weight"] = packed.dequantize(quants[stem], dtype)
