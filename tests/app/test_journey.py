@@ -80,6 +80,8 @@ def test_open_quantize_decode_export(qtbot, window, tmp_path):
     # decode, the small one drafting for the large one
     window.do("decode", target.id)
     window.do("draft", draft.id)
+    policy = window.decode.controls.policy
+    policy.setCurrentIndex(policy.findData("fixed"))  # the adaptive one may find that nothing pays on a busy machine
     window.decode.run()
     qtbot.waitUntil(lambda: not window.decode.live and window.decode.shown_run is not None, timeout=PATIENCE)
     run = window.decode.shown_run
