@@ -25,6 +25,189 @@
         </message>
     </context>
     <context>
+        <name>Advanced</name>
+        <message>
+            <source>Top-k</source>
+            <translation>Top-k</translation>
+        </message>
+        <message>
+            <source>Sample from the k likeliest tokens only. 'all' leaves none out.</source>
+            <translation>只从最可能的 k 个词元中采样。“全部”则一个也不排除。</translation>
+        </message>
+        <message>
+            <source>Top-p</source>
+            <translation>Top-p</translation>
+        </message>
+        <message>
+            <source>Sample from the fewest tokens that together have this probability. 1 leaves none out.</source>
+            <translation>只从概率之和达到此值的最少几个词元中采样。1 则一个也不排除。</translation>
+        </message>
+        <message>
+            <source>Min-p</source>
+            <translation>Min-p</translation>
+        </message>
+        <message>
+            <source>Leave out tokens less likely than this share of the likeliest one's probability. 0 leaves none out.</source>
+            <translation>去掉概率低于最可能词元概率的这一比例的词元。0 表示都不去掉。</translation>
+        </message>
+        <message>
+            <source>Typical-p</source>
+            <translation>Typical-p</translation>
+        </message>
+        <message>
+            <source>Sample from the tokens whose surprise is nearest to the expected one, up to this probability together. 1: all.</source>
+            <translation>从惊异度最接近期望值的词元中采样，其概率合计到此为止。1：全部。</translation>
+        </message>
+        <message>
+            <source>Repetition</source>
+            <translation>重复</translation>
+        </message>
+        <message>
+            <source>Divides the scores of tokens that occurred already. 1 changes nothing, more makes repeating rarer.</source>
+            <translation>把已经出现过的词元的得分除以它。1 不改变任何东西，更大则更少重复。</translation>
+        </message>
+        <message>
+            <source>Presence</source>
+            <translation>出现</translation>
+        </message>
+        <message>
+            <source>Taken off the score of each token that was written already, once.</source>
+            <translation>从每个已写出的词元的得分中减去，只减一次。</translation>
+        </message>
+        <message>
+            <source>Frequency</source>
+            <translation>频率</translation>
+        </message>
+        <message>
+            <source>Taken off the score of each token for every time that it was written.</source>
+            <translation>每写出一次，就从该词元的得分中减去一次。</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>种子</translation>
+        </message>
+        <message>
+            <source>The same seed with the same settings gives the same text.</source>
+            <translation>相同的种子加相同的设置，得到相同的文本。</translation>
+        </message>
+        <message>
+            <source>Least</source>
+            <translation>最少</translation>
+        </message>
+        <message>
+            <source>So many tokens are written before the text may end by itself.</source>
+            <translation>写出这么多词元之后，文本才可以自行结束。</translation>
+        </message>
+        <message>
+            <source>all</source>
+            <translation>全部</translation>
+        </message>
+        <message>
+            <source>Separate several with |. \n is a line break; blanks at the ends count inside "quotes".</source>
+            <translation>多个之间用 | 分隔。\n 表示换行；放在 "引号" 里时，两端的空格也算。</translation>
+        </message>
+        <message>
+            <source>Begin with</source>
+            <translation>以此开头</translation>
+        </message>
+        <message>
+            <source>The text begins with this, whatever the target would write.</source>
+            <translation>无论目标模型会写什么，文本都以此开头。</translation>
+        </message>
+        <message>
+            <source>Never write</source>
+            <translation>从不写出</translation>
+        </message>
+        <message>
+            <source>Words that are never written; each must be one token.</source>
+            <translation>从不写出的词；每个必须是一个词元。</translation>
+        </message>
+        <message>
+            <source>Stop at</source>
+            <translation>遇到则停止</translation>
+        </message>
+        <message>
+            <source>The text ends where one of these comes up.</source>
+            <translation>文本在出现其中之一处结束。</translation>
+        </message>
+        <message>
+            <source>Confidence</source>
+            <translation>置信度</translation>
+        </message>
+        <message>
+            <source>Drafting stops after a token that the draft itself gave less than this. 0: never.</source>
+            <translation>草稿模型自己给出的概率低于此值的词元之后，停止打草稿。0：从不停止。</translation>
+        </message>
+        <message>
+            <source>Branches</source>
+            <translation>分支</translation>
+        </message>
+        <message>
+            <source>Candidates at each depth of the tree.</source>
+            <translation>树的每一层的候选数。</translation>
+        </message>
+        <message>
+            <source>Exit after</source>
+            <translation>退出层</translation>
+        </message>
+        <message>
+            <source>How many of the target's first layers draft. 'a third' of them, if unsaid.</source>
+            <translation>用目标模型的前多少层打草稿。不指定则为三分之一。</translation>
+        </message>
+        <message>
+            <source>Skipped layers</source>
+            <translation>跳过的层</translation>
+        </message>
+        <message>
+            <source>Which of the target's layers the draft leaves out, such as 4, 7-9. Empty: searched on your prompt.</source>
+            <translation>草稿略去目标模型的哪些层，例如 4, 7-9。留空：根据你的提示词搜索。</translation>
+        </message>
+        <message>
+            <source>ε</source>
+            <translation>ε</translation>
+        </message>
+        <message>
+            <source>Typical: a token is kept above min(ε, δ exp(−entropy)).</source>
+            <translation>典型接受：概率高于 min(ε, δ exp(−熵)) 的词元被保留。</translation>
+        </message>
+        <message>
+            <source>δ</source>
+            <translation>δ</translation>
+        </message>
+        <message>
+            <source>Accept k</source>
+            <translation>接受 k</translation>
+        </message>
+        <message>
+            <source>A token is kept when it's among so many of the target's likeliest.</source>
+            <translation>词元若在目标模型最可能的这么多个之中，就被保留。</translation>
+        </message>
+        <message>
+            <source>a third</source>
+            <translation>三分之一</translation>
+        </message>
+        <message>
+            <source>off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <source>searched</source>
+            <translation>搜索得出</translation>
+        </message>
+        <message>
+            <source>Reset</source>
+            <translation>重置</translation>
+        </message>
+        <message>
+            <source>Put everything here back to what's usual</source>
+            <translation>把这里的一切恢复为通常的值</translation>
+        </message>
+        <message>
+            <source>The skipped layers can't be read. Write their numbers, such as 4, 7-9.</source>
+            <translation>无法读懂要跳过的层。请写出它们的编号，例如 4, 7-9。</translation>
+        </message>
+    </context>
+    <context>
         <name>BaselinePage</name>
         <message>
             <source>Baseline</source>
@@ -88,6 +271,53 @@
         </message>
     </context>
     <context>
+        <name>Chat</name>
+        <message>
+            <source>System message (optional): who the model is to be</source>
+            <translation>系统消息（可选）：模型要扮演谁</translation>
+        </message>
+        <message>
+            <source>System message</source>
+            <translation>系统消息</translation>
+        </message>
+        <message>
+            <source>Message: what you say next</source>
+            <translation>消息：你接下来要说的</translation>
+        </message>
+        <message>
+            <source>Message</source>
+            <translation>消息</translation>
+        </message>
+        <message>
+            <source>What you say next. Ctrl+Enter sends it; the reply becomes a turn of the chat.</source>
+            <translation>你接下来要说的。按 Ctrl+Enter 发送；回复会成为对话中的一轮。</translation>
+        </message>
+        <message>
+            <source>Begin a new chat</source>
+            <translation>开始新的对话</translation>
+        </message>
+        <message>
+            <source>The message is empty. Write what you say next.</source>
+            <translation>消息是空的。请写下你接下来要说的。</translation>
+        </message>
+        <message>
+            <source>You</source>
+            <translation>你</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>System</source>
+            <translation>系统</translation>
+        </message>
+        <message>
+            <source>Take this turn and what follows back</source>
+            <translation>收回这一轮及其后的内容</translation>
+        </message>
+    </context>
+    <context>
         <name>ComboEditor</name>
         <message>
             <source>Automatic</source>
@@ -132,12 +362,12 @@
             <translation>最终写出的是它的文本。无论草稿模型猜什么，都由目标模型决定。</translation>
         </message>
         <message>
-            <source>Who guesses the next tokens: a small fast model with the same tokens, or a look-up of what followed the same words before.</source>
-            <translation>由谁来猜接下来的词元：一个词元相同的小而快的模型，或者查找相同词语此前出现时后面接了什么。</translation>
+            <source>Plain decoding only</source>
+            <translation>仅普通解码</translation>
         </message>
         <message>
-            <source>Draft length: how many tokens are guessed before the target checks them all in one call. 0 drafts nothing.</source>
-            <translation>草稿长度：每猜多少个词元，目标模型用一次调用全部检查。0 表示不打草稿。</translation>
+            <source>Second draft of the race</source>
+            <translation>赛跑中的第二个草稿</translation>
         </message>
         <message>
             <source>How freely to sample. 0 is greedy: always the likeliest token. 1 samples from the model's own distribution.</source>
@@ -148,24 +378,12 @@
             <translation>贪心</translation>
         </message>
         <message>
-            <source>Sample from the k likeliest tokens only. 'all' leaves none out.</source>
-            <translation>只从最可能的 k 个词元中采样。“全部”则一个也不排除。</translation>
-        </message>
-        <message>
-            <source>all</source>
-            <translation>全部</translation>
-        </message>
-        <message>
-            <source>Sample from the fewest tokens that together have this probability. 1 leaves none out.</source>
-            <translation>只从概率之和达到此值的最少几个词元中采样。1 则一个也不排除。</translation>
-        </message>
-        <message>
-            <source>The same seed with the same settings gives the same text.</source>
-            <translation>相同的种子加相同的设置，得到相同的文本。</translation>
-        </message>
-        <message>
             <source>Stop after so many new tokens.</source>
             <translation>写出这么多新词元后停止。</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
         </message>
         <message>
             <source>Where both models run.</source>
@@ -188,12 +406,24 @@
             <translation>要接着写下去的文本。按 Ctrl+Enter 运行。</translation>
         </message>
         <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>Chat</source>
+            <translation>对话</translation>
+        </message>
+        <message>
             <source>Race</source>
             <translation>对比赛跑</translation>
         </message>
         <message>
-            <source>Afterwards, decode once more without the draft, with the same seed. That's what the speed-up is measured against.</source>
-            <translation>随后用相同的种子，不用草稿再解码一遍。加速比就是与它相比得出的。</translation>
+            <source>Decode plainly too, with the same seed, in turns and each by its own clock: that's what the speed-up is measured against.</source>
+            <translation>同时用相同种子做普通解码，轮流进行、各自计时：加速比就以它为准。</translation>
+        </message>
+        <message>
+            <source>A second way to draft can run in the same race.</source>
+            <translation>同一场赛跑里还可以有第二种打草稿的方式。</translation>
         </message>
         <message>
             <source>Run</source>
@@ -220,6 +450,42 @@
             <translation>到此为止，保留已有内容</translation>
         </message>
         <message>
+            <source>Find one…</source>
+            <translation>寻找…</translation>
+        </message>
+        <message>
+            <source>Try every way to draft for this target on your prompt, and see which pays</source>
+            <translation>用你的提示词试遍为该目标模型打草稿的方式，看哪种划算</translation>
+        </message>
+        <message>
+            <source>Tools</source>
+            <translation>工具</translation>
+        </message>
+        <message>
+            <source>Find a draft, check exactness, see how it works</source>
+            <translation>寻找草稿、检验精确性、了解原理</translation>
+        </message>
+        <message>
+            <source>Find a draft…</source>
+            <translation>寻找草稿…</translation>
+        </message>
+        <message>
+            <source>Check exactness…</source>
+            <translation>检验精确性…</translation>
+        </message>
+        <message>
+            <source>Test on this very pair that what's written is distributed as the target's own text</source>
+            <translation>就在这一对模型上检验：写出的文本是否与目标模型自己的文本同分布</translation>
+        </message>
+        <message>
+            <source>How it works…</source>
+            <translation>工作原理…</translation>
+        </message>
+        <message>
+            <source>The engine on a toy model, over every random choice</source>
+            <translation>在玩具模型上运行引擎，遍历每一个随机选择</translation>
+        </message>
+        <message>
             <source>Target</source>
             <translation>目标</translation>
         </message>
@@ -228,40 +494,28 @@
             <translation>草稿</translation>
         </message>
         <message>
-            <source>Length γ</source>
-            <translation>长度 γ</translation>
+            <source>Policy</source>
+            <translation>策略</translation>
+        </message>
+        <message>
+            <source>Verifier</source>
+            <translation>验证方式</translation>
         </message>
         <message>
             <source>Temp.</source>
             <translation>温度</translation>
         </message>
         <message>
-            <source>Top-k</source>
-            <translation>Top-k</translation>
-        </message>
-        <message>
-            <source>Top-p</source>
-            <translation>Top-p</translation>
-        </message>
-        <message>
-            <source>Seed</source>
-            <translation>种子</translation>
-        </message>
-        <message>
             <source>Tokens</source>
             <translation>词元</translation>
         </message>
         <message>
+            <source>Race against plain decoding and</source>
+            <translation>除普通解码外的对手：</translation>
+        </message>
+        <message>
             <source>It has no tokenizer.</source>
             <translation>它没有分词器。</translation>
-        </message>
-        <message>
-            <source>None (plain)</source>
-            <translation>无（普通解码）</translation>
-        </message>
-        <message>
-            <source>N-gram lookup</source>
-            <translation>N 元语法查找</translation>
         </message>
         <message>
             <source>Open a model first.</source>
@@ -276,12 +530,16 @@
             <translation>{name} 不能作为目标模型。{why}</translation>
         </message>
         <message>
-            <source>{name} can't draft for this target. {why}</source>
-            <translation>{name} 不能为这个目标模型打草稿。{why}</translation>
+            <source>{name} has no chat template, so turns can't be written the way it knows. Use Text.</source>
+            <translation>{name} 没有对话模板，因此无法按它熟悉的方式写出各轮对话。请使用“文本”。</translation>
         </message>
         <message>
             <source>The prompt is empty. Write a few words to go on from.</source>
             <translation>提示词是空的。请写几个词，让模型接着写下去。</translation>
+        </message>
+        <message>
+            <source>The least number of tokens is more than the most.</source>
+            <translation>最少词元数大于最多词元数。</translation>
         </message>
         <message>
             <source>A run is under way.</source>
@@ -300,12 +558,24 @@
             <translation>这一轮之后等待</translation>
         </message>
         <message>
-            <source>Start, and stop after one round</source>
-            <translation>开始，并在一轮之后停下</translation>
+            <source>Start, and show the first round step by step: draft, verify, correct</source>
+            <translation>开始，并逐步显示第一轮：打草稿、验证、更正</translation>
         </message>
         <message>
-            <source>Take one round, then wait</source>
-            <translation>进行一轮，然后等待</translation>
+            <source>One step: draft, verify or correct</source>
+            <translation>一步：打草稿、验证或更正</translation>
+        </message>
+        <message>
+            <source>Advanced</source>
+            <translation>高级</translation>
+        </message>
+        <message>
+            <source>Advanced · {n}</source>
+            <translation>高级 · {n}</translation>
+        </message>
+        <message>
+            <source>Finer settings of sampling and drafting; {n} of them changed</source>
+            <translation>采样与打草稿的更细设置；其中 {n} 项已更改</translation>
         </message>
     </context>
     <context>
@@ -364,18 +634,6 @@
     <context>
         <name>DecodeView</name>
         <message>
-            <source>A bar for each round: how many of its guesses were kept.</source>
-            <translation>每轮一根柱：它的猜测中有多少被保留。</translation>
-        </message>
-        <message>
-            <source>Tokens over time, with the draft and without.</source>
-            <translation>词元随时间的变化，有草稿与无草稿。</translation>
-        </message>
-        <message>
-            <source>Race: tokens over time</source>
-            <translation>赛跑：词元随时间的变化</translation>
-        </message>
-        <message>
             <source>Acceptance rate</source>
             <translation>接受率</translation>
         </message>
@@ -404,8 +662,16 @@
             <translation>普通解码为 1。</translation>
         </message>
         <message>
-            <source>Measured speed-up</source>
-            <translation>实测加速比</translation>
+            <source>Throughput</source>
+            <translation>吞吐量</translation>
+        </message>
+        <message>
+            <source>New tokens per second, from the first round on; reading the prompt isn't counted.</source>
+            <translation>从第一轮起每秒的新词元数；读取提示词的时间不计。</translation>
+        </message>
+        <message>
+            <source>Speed-up</source>
+            <translation>加速比</translation>
         </message>
         <message>
             <source>Measured: tokens per second with the draft, divided by those without (the race; same seed, prefill excluded).
@@ -418,16 +684,102 @@
             <translation>可能：如果只有两个模型的调用耗费时间，会达到多少。</translation>
         </message>
         <message>
-            <source>Throughput</source>
-            <translation>吞吐量</translation>
+            <source>Efficiency</source>
+            <translation>效率</translation>
         </message>
         <message>
-            <source>New tokens per second, from the first round on; reading the prompt isn't counted.</source>
-            <translation>从第一轮起每秒的新词元数；读取提示词的时间不计。</translation>
+            <source>Measured speed-up / possible speed-up: how much of what the calls of this run allow was reached.
+</source>
+            <translation>实测加速比 / 可能加速比：本次运行的各次调用所允许的，实现了多少。
+</translation>
+        </message>
+        <message>
+            <source>What's missing went into sampling, taking caches back, and telling this window of it.</source>
+            <translation>缺少的部分花在采样、回退缓存以及向本窗口报告上。</translation>
+        </message>
+        <message>
+            <source>Accepted per round</source>
+            <translation>每轮接受数</translation>
+        </message>
+        <message>
+            <source>A bar for each round: how many of its guesses were kept.</source>
+            <translation>每轮一根柱：它的猜测中有多少被保留。</translation>
+        </message>
+        <message>
+            <source>Time per round</source>
+            <translation>每轮用时</translation>
+        </message>
+        <message>
+            <source>A bar for each round: drafting, verifying, and all around them.</source>
+            <translation>每轮一根柱：打草稿、验证以及其余一切。</translation>
+        </message>
+        <message>
+            <source>Acceptance by place</source>
+            <translation>各位置的接受率</translation>
+        </message>
+        <message>
+            <source>How often the first, second, third … token of a draft is kept.</source>
+            <translation>草稿的第一、第二、第三……个词元被保留的频率。</translation>
+        </message>
+        <message>
+            <source>Acceptance, measured against promised</source>
+            <translation>接受率：实测与预期</translation>
+        </message>
+        <message>
+            <source>How often guesses are kept, against Σ min(p, q), which is what theory promises.</source>
+            <translation>猜测被保留的频率，与理论所预期的 Σ min(p, q) 对照。</translation>
+        </message>
+        <message>
+            <source>Speed-up by length, S(γ)</source>
+            <translation>各长度的加速比 S(γ)</translation>
+        </message>
+        <message>
+            <source>The speed-up that each draft length promises: today's, and the best.</source>
+            <translation>各草稿长度可望带来的加速比：当前的，以及最好的。</translation>
+        </message>
+        <message>
+            <source>Cost of a call, T(n)</source>
+            <translation>一次调用的代价 T(n)</translation>
+        </message>
+        <message>
+            <source>What a call of the target costs by the tokens it's fed.</source>
+            <translation>目标模型的一次调用，按输入词元数的代价。</translation>
+        </message>
+        <message>
+            <source>Race: tokens over time</source>
+            <translation>赛跑：词元随时间的变化</translation>
+        </message>
+        <message>
+            <source>Tokens over time, with the draft and without.</source>
+            <translation>词元随时间的变化，有草稿与无草稿。</translation>
         </message>
         <message>
             <source>Token flow</source>
             <translation>词元流</translation>
+        </message>
+        <message>
+            <source>The lanes of a race side by side</source>
+            <translation>并排显示赛跑的各条赛道</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>This run for other programs, or as a picture</source>
+            <translation>把本次运行交给其他程序，或存为图片</translation>
+        </message>
+        <message>
+            <source>Everything as JSON…</source>
+            <translation>全部内容（JSON）…</translation>
+        </message>
+        <message>
+            <source>Tokens as a table (CSV)…</source>
+            <translation>词元表格（CSV）…</translation>
+        </message>
+        <message>
+            <source>Animated picture (WebP)…</source>
+            <translation>动画图片（WebP）…</translation>
         </message>
         <message>
             <source>Runs</source>
@@ -466,24 +818,12 @@
             <translation>正在加载模型…</translation>
         </message>
         <message>
-            <source>Paused. Step takes one more round.</source>
-            <translation>已暂停。“单步”再进行一轮。</translation>
+            <source>Paused. Step shows the next round step by step: draft, verify, correct.</source>
+            <translation>已暂停。“单步”会逐步显示下一轮：打草稿、验证、更正。</translation>
         </message>
         <message>
             <source>Loading {name}…</source>
             <translation>正在加载 {name}…</translation>
-        </message>
-        <message>
-            <source>Decoding once more without the draft, for the race…</source>
-            <translation>正在不用草稿再解码一遍，用于赛跑…</translation>
-        </message>
-        <message>
-            <source>Accepted draft tokens per round</source>
-            <translation>每轮接受的草稿词元</translation>
-        </message>
-        <message>
-            <source>Nothing was drafted in this run, so there's nothing to accept.</source>
-            <translation>本次运行没有打草稿，所以没有可接受的。</translation>
         </message>
         <message>
             <source>run to see</source>
@@ -494,8 +834,8 @@
             <translation>需要草稿模型</translation>
         </message>
         <message>
-            <source>run with Race to measure</source>
-            <translation>勾选赛跑运行后测得</translation>
+            <source>race to measure</source>
+            <translation>赛跑后测得</translation>
         </message>
         <message>
             <source>nothing was drafted</source>
@@ -514,26 +854,6 @@
             <translation>γ = {gamma} 时最多 {most}</translation>
         </message>
         <message>
-            <source>possible {times}{x}</source>
-            <translation>可能 {times}{x}</translation>
-        </message>
-        <message>
-            <source>slower than plain</source>
-            <translation>比普通解码慢</translation>
-        </message>
-        <message>
-            <source>there's no draft to compare</source>
-            <translation>没有草稿可供比较</translation>
-        </message>
-        <message>
-            <source>the race comes after this</source>
-            <translation>赛跑随后进行</translation>
-        </message>
-        <message>
-            <source>race to measure</source>
-            <translation>赛跑后测得</translation>
-        </message>
-        <message>
             <source>plain {n} tok/s</source>
             <translation>普通解码 {n} 词元/秒</translation>
         </message>
@@ -550,8 +870,52 @@
             <translation>{n} 词元/秒</translation>
         </message>
         <message>
+            <source>there's no draft to compare</source>
+            <translation>没有草稿可供比较</translation>
+        </message>
+        <message>
+            <source>possible {times}{x}</source>
+            <translation>可能 {times}{x}</translation>
+        </message>
+        <message>
+            <source>slower than plain</source>
+            <translation>比普通解码慢</translation>
+        </message>
+        <message>
+            <source>measured</source>
+            <translation>实测</translation>
+        </message>
+        <message>
+            <source>at the end of the run</source>
+            <translation>运行结束时</translation>
+        </message>
+        <message>
+            <source>of {times}{x} possible</source>
+            <translation>可能值为 {times}{x}</translation>
+        </message>
+        <message>
+            <source>{x} possible; timings vary</source>
+            <translation>可能值 {x}；计时有波动</translation>
+        </message>
+        <message>
+            <source>not lossless</source>
+            <translation>有损</translation>
+        </message>
+        <message>
+            <source>not lossless · {distance} from the target</source>
+            <translation>有损 · 与目标相距 {distance}</translation>
+        </message>
+        <message>
+            <source>Total variation between what this rule writes and what the target would, the mean over {n} tested places.</source>
+            <translation>此规则所写与目标模型所写之间的全变差，取 {n} 个已检验位置的平均。</translation>
+        </message>
+        <message>
             <source>Nothing is highlighted since nothing was drafted: the target wrote every token itself. Choose a draft and run again.</source>
             <translation>没有高亮，因为没有打草稿：每个词元都由目标模型自己写出。请选择草稿模型再运行一次。</translation>
+        </message>
+        <message>
+            <source>Nothing is highlighted since drafting didn't pay: the policy chose length 0 in each of the {n} rounds.</source>
+            <translation>没有高亮，因为打草稿不划算：在全部 {n} 轮中策略都选择了长度 0。</translation>
         </message>
         <message>
             <source>Nothing is highlighted since the draft had nothing to propose in any of the {n} rounds.</source>
@@ -570,8 +934,24 @@
             <translation>你在这里停止了它。</translation>
         </message>
         <message>
-            <source>With the draft and without, the text is the same, token for token.</source>
-            <translation>有草稿与无草稿，文本逐词元相同。</translation>
+            <source>{n} tokens of the chat were read before, and weren't read again.</source>
+            <translation>对话中有 {n} 个词元之前已读过，没有再读。</translation>
+        </message>
+        <message>
+            <source>Identical: all {n} lanes wrote the same text, token for token.</source>
+            <translation>完全相同：{n} 条赛道写出的文本逐词元一致。</translation>
+        </message>
+        <message>
+            <source>Identical: with the draft and without, the text is the same, token for token.</source>
+            <translation>完全相同：有草稿与无草稿，文本逐词元一致。</translation>
+        </message>
+        <message>
+            <source>{lane} wrote the same as plain, token for token.</source>
+            <translation>{lane} 与普通解码写出的逐词元一致。</translation>
+        </message>
+        <message>
+            <source>{lane} and plain part at token {n}.</source>
+            <translation>{lane} 与普通解码从第 {n} 个词元起不同。</translation>
         </message>
         <message>
             <source>The two texts part at token {n}.</source>
@@ -612,6 +992,30 @@
         <message>
             <source>Each token appears here with its fate and the reason.</source>
             <translation>每个词元连同它的结局和原因都显示在这里。</translation>
+        </message>
+        <message>
+            <source>JSON (*.json)</source>
+            <translation>JSON (*.json)</translation>
+        </message>
+        <message>
+            <source>Table (*.csv)</source>
+            <translation>表格 (*.csv)</translation>
+        </message>
+        <message>
+            <source>Animated picture (*.webp)</source>
+            <translation>动画图片 (*.webp)</translation>
+        </message>
+        <message>
+            <source>Export this run</source>
+            <translation>导出本次运行</translation>
+        </message>
+        <message>
+            <source>Drawing the picture: {n} %</source>
+            <translation>正在绘制图片：{n} %</translation>
+        </message>
+        <message>
+            <source>Exported to {path}.</source>
+            <translation>已导出到 {path}。</translation>
         </message>
         <message>
             <source>No run is recorded yet</source>
@@ -670,6 +1074,151 @@
         </message>
     </context>
     <context>
+        <name>DraftingRow</name>
+        <message>
+            <source>None (plain)</source>
+            <translation>无（普通解码）</translation>
+        </message>
+        <message>
+            <source>Who guesses the next tokens: a small fast model, the target itself in a cheaper form, or a look-up of what followed the same words before.</source>
+            <translation>由谁猜接下来的词元：一个又小又快的模型、目标模型自身的廉价形式，或者查找相同词语之前后面跟着什么。</translation>
+        </message>
+        <message>
+            <source>Draft</source>
+            <translation>草稿</translation>
+        </message>
+        <message>
+            <source>Policy</source>
+            <translation>策略</translation>
+        </message>
+        <message>
+            <source>Adaptive</source>
+            <translation>自适应</translation>
+        </message>
+        <message>
+            <source>Fixed</source>
+            <translation>固定</translation>
+        </message>
+        <message>
+            <source>Adaptive: each round's length is the one that measured costs and acceptance say pays most, or none at all.
+</source>
+            <translation>自适应：每轮的长度取实测代价与接受率表明最划算的，也可以完全不打草稿。
+</translation>
+        </message>
+        <message>
+            <source>Fixed: always the same length.</source>
+            <translation>固定：长度始终相同。</translation>
+        </message>
+        <message>
+            <source>Verifier</source>
+            <translation>验证方式</translation>
+        </message>
+        <message>
+            <source>Token</source>
+            <translation>逐词元</translation>
+        </message>
+        <message>
+            <source>Token by token: each guess is kept with probability min(1, q/p). Lossless.</source>
+            <translation>逐词元：每个猜测以概率 min(1, q/p) 保留。无损。</translation>
+        </message>
+        <message>
+            <source>Block</source>
+            <translation>整块</translation>
+        </message>
+        <message>
+            <source>The guess is judged as a whole, which keeps some more of it. Lossless.</source>
+            <translation>把整个猜测一起评判，能多保留一些。无损。</translation>
+        </message>
+        <message>
+            <source>Tree</source>
+            <translation>树</translation>
+        </message>
+        <message>
+            <source>Several candidates at each depth, checked in the same call. Lossless.</source>
+            <translation>每一层有若干候选，在同一次调用中检验。无损。</translation>
+        </message>
+        <message>
+            <source>Typical</source>
+            <translation>典型接受</translation>
+        </message>
+        <message>
+            <source>Whatever the target finds likely enough is kept. Not lossless: the text isn't the target's own.</source>
+            <translation>只要目标模型认为足够可能就保留。有损：文本不再是目标模型自己的。</translation>
+        </message>
+        <message>
+            <source>Top-k</source>
+            <translation>Top-k</translation>
+        </message>
+        <message>
+            <source>Whatever is among the target's k likeliest is kept. Not lossless: the text isn't the target's own.</source>
+            <translation>只要在目标模型最可能的 k 个之中就保留。有损：文本不再是目标模型自己的。</translation>
+        </message>
+        <message>
+            <source>not lossless</source>
+            <translation>有损</translation>
+        </message>
+        <message>
+            <source>What's written isn't distributed as the target's own text. How far off it is, is measured.</source>
+            <translation>写出的文本与目标模型自己的文本分布不同。相差多少会被测量出来。</translation>
+        </message>
+        <message>
+            <source>N-gram look-up</source>
+            <translation>N 元组查找</translation>
+        </message>
+        <message>
+            <source>What followed the same words before. Costs nothing; pays where text repeats.</source>
+            <translation>相同词语之前后面跟着什么。没有代价；文本有重复时划算。</translation>
+        </message>
+        <message>
+            <source>Packed copy of the target</source>
+            <translation>目标模型的打包副本</translation>
+        </message>
+        <message>
+            <source>The target itself with its weights packed to 8 bits, made in memory at the first run. No training, high acceptance.</source>
+            <translation>目标模型自身，权重打包为 8 位，首次运行时在内存中制作。无需训练，接受率高。</translation>
+        </message>
+        <message>
+            <source>Early exit</source>
+            <translation>提前退出</translation>
+        </message>
+        <message>
+            <source>The target's own first layers, with its own cache.</source>
+            <translation>目标模型自己的前几层，用它自己的缓存。</translation>
+        </message>
+        <message>
+            <source>Layer skip</source>
+            <translation>跳层</translation>
+        </message>
+        <message>
+            <source>The target without the layers that your text misses least.</source>
+            <translation>目标模型，去掉对你的文本影响最小的那些层。</translation>
+        </message>
+        <message>
+            <source>{name} can't draft for this target. {why}</source>
+            <translation>{name} 不能为这个目标模型打草稿。{why}</translation>
+        </message>
+        <message>
+            <source>A tree of candidates needs the packed copy, or a draft with the target's own tokens. Choose another verifier.</source>
+            <translation>候选树需要打包副本，或与目标模型词元相同的草稿模型。请选择其他验证方式。</translation>
+        </message>
+        <message>
+            <source>The most tokens guessed in a round; how many it really is, is chosen round by round. 0 drafts nothing.</source>
+            <translation>一轮中最多猜多少个词元；实际猜多少由每轮决定。0 表示不打草稿。</translation>
+        </message>
+        <message>
+            <source>Draft length: how many tokens are guessed before the target checks them all in one call. 0 drafts nothing.</source>
+            <translation>草稿长度：每猜多少个词元，目标模型用一次调用全部检查。0 表示不打草稿。</translation>
+        </message>
+        <message>
+            <source>Most γ</source>
+            <translation>最大 γ</translation>
+        </message>
+        <message>
+            <source>Length γ</source>
+            <translation>长度 γ</translation>
+        </message>
+    </context>
+    <context>
         <name>DropZone</name>
         <message>
             <source>Drop a model's folder or a .gguf file here, or choose it:</source>
@@ -682,6 +1231,177 @@
         <message>
             <source>GGUF file …</source>
             <translation>GGUF 文件…</translation>
+        </message>
+    </context>
+    <context>
+        <name>EnumerationDialog</name>
+        <message>
+            <source>How it works</source>
+            <translation>工作原理</translation>
+        </message>
+        <message>
+            <source>Two toy models that know a few words write short texts with the real engine, and every random choice is followed to its end. So the probability of each text comes out exactly: choose a rule and see whether it changes them.</source>
+            <translation>两个只认识几个词的玩具模型用真正的引擎写短文本，每一个随机选择都被追踪到底。因此每个文本的概率都能精确得出：选择一条规则，看它是否改变这些概率。</translation>
+        </message>
+        <message>
+            <source>Lossless</source>
+            <translation>无损</translation>
+        </message>
+        <message>
+            <source>The texts' law is the target's own, whatever the draft is.</source>
+            <translation>无论草稿如何，文本的分布都是目标模型自己的。</translation>
+        </message>
+        <message>
+            <source>Not lossless</source>
+            <translation>有损</translation>
+        </message>
+        <message>
+            <source>Faster at the price of another law. In use where that's accepted.</source>
+            <translation>更快，代价是分布改变。用于可以接受这一点的场合。</translation>
+        </message>
+        <message>
+            <source>Wrong</source>
+            <translation>错误</translation>
+        </message>
+        <message>
+            <source>They look right, and each was shipped or proposed. Their law is another one, unnoticed.</source>
+            <translation>它们看起来正确，而且每一条都曾被发布或提出。它们的分布不同，却没有被察觉。</translation>
+        </message>
+        <message>
+            <source>Draft length: how many tokens are guessed before the target checks them.</source>
+            <translation>草稿长度：目标模型检验之前猜多少个词元。</translation>
+        </message>
+        <message>
+            <source>Length</source>
+            <translation>长度</translation>
+        </message>
+        <message>
+            <source>How many tokens are written. The law of the whole text is compared.</source>
+            <translation>写多少个词元。比较的是整个文本的分布。</translation>
+        </message>
+        <message>
+            <source>Words</source>
+            <translation>词数</translation>
+        </message>
+        <message>
+            <source>How many words the toys know.</source>
+            <translation>玩具模型认识多少个词。</translation>
+        </message>
+        <message>
+            <source>Toy</source>
+            <translation>玩具</translation>
+        </message>
+        <message>
+            <source>Another number makes another pair of toy models.</source>
+            <translation>换一个数就换一对玩具模型。</translation>
+        </message>
+        <message>
+            <source>Total variation: the largest difference in probability that any set of texts can have. 0: the same law. 1: nothing in common.</source>
+            <translation>全变差：任一文本集合的概率所能有的最大差别。0：分布相同。1：毫无共同之处。</translation>
+        </message>
+        <message>
+            <source>All texts</source>
+            <translation>所有文本</translation>
+        </message>
+        <message>
+            <source>First token</source>
+            <translation>首个词元</translation>
+        </message>
+        <message>
+            <source>First round</source>
+            <translation>第一轮</translation>
+        </message>
+        <message>
+            <source>Every text that can be written: how likely the target alone makes it, and how likely the engine does.</source>
+            <translation>每一个可能写出的文本：目标模型单独写出它的概率，以及引擎写出它的概率。</translation>
+        </message>
+        <message>
+            <source>How the first token's law comes about: what's kept of the guesses, and what corrections add.</source>
+            <translation>首个词元的分布如何形成：猜测中保留了什么，更正又补上了什么。</translation>
+        </message>
+        <message>
+            <source>Every course that the first round can take: what's guessed, kept, dropped and added.</source>
+            <translation>第一轮可能的每一种过程：猜了什么、保留什么、丢弃什么、添加什么。</translation>
+        </message>
+        <message>
+            <source>Texts: their probability by the target alone and by the engine</source>
+            <translation>文本：目标模型单独与引擎给出的概率</translation>
+        </message>
+        <message>
+            <source>target alone</source>
+            <translation>仅目标模型</translation>
+        </message>
+        <message>
+            <source>engine</source>
+            <translation>引擎</translation>
+        </message>
+        <message>
+            <source>difference</source>
+            <translation>差别</translation>
+        </message>
+        <message>
+            <source>Target alone: the product of its next-token probabilities.</source>
+            <translation>仅目标模型：它逐个词元概率的乘积。</translation>
+        </message>
+        <message>
+            <source>Engine: the sum over every course of drafts, verdicts and corrections that writes this text.</source>
+            <translation>引擎：对写出该文本的草稿、判定与更正的所有过程求和。</translation>
+        </message>
+        <message>
+            <source>Following every choice…</source>
+            <translation>正在追踪每一个选择…</translation>
+        </message>
+        <message>
+            <source>The first answer waits for a worker to be ready.</source>
+            <translation>第一次回答要等工作进程就绪。</translation>
+        </message>
+        <message>
+            <source>Cancelled.</source>
+            <translation>已取消。</translation>
+        </message>
+        <message>
+            <source>Try again</source>
+            <translation>再试一次</translation>
+        </message>
+        <message>
+            <source>No answer</source>
+            <translation>没有回答</translation>
+        </message>
+        <message>
+            <source>After “{prompt}”: {alpha} of the guesses is kept. The {rest} that's dropped comes back in the proportions of q, so words that the draft likes stand above their line, and the others don't reach theirs.</source>
+            <translation>在“{prompt}”之后：保留了 {alpha} 的猜测。被丢弃的 {rest} 按 q 的比例补回，因此草稿偏爱的词高出它们的线，其他词够不到自己的线。</translation>
+        </message>
+        <message>
+            <source>After “{prompt}”: {alpha} of the guesses is kept. The {rest} that's dropped comes back as (q − p)⁺, just what's missing below each line, so every word ends at the target's own q.</source>
+            <translation>在“{prompt}”之后：保留了 {alpha} 的猜测。被丢弃的 {rest} 以 (q − p)⁺ 补回，正好是每条线下所缺的，因此每个词都落在目标模型自己的 q 上。</translation>
+        </message>
+        <message>
+            <source>{paths} courses of random choices, {texts} texts.</source>
+            <translation>{paths} 种随机选择的过程，{texts} 个文本。</translation>
+        </message>
+        <message>
+            <source>Total variation 0: every text is exactly as likely as the target alone makes it.</source>
+            <translation>全变差为 0：每个文本的概率都与目标模型单独写出时完全一样。</translation>
+        </message>
+        <message>
+            <source>Whatever the draft guessed, the law of the texts hasn't changed.</source>
+            <translation>无论草稿猜了什么，文本的分布都没有改变。</translation>
+        </message>
+        <message>
+            <source>On this toy the rule changes nothing; it isn't lossless all the same. Try another toy.</source>
+            <translation>在这个玩具上该规则没有改变任何东西；但它仍然是有损的。请换一个玩具试试。</translation>
+        </message>
+        <message>
+            <source>Total variation {tv}: this isn't the target's law.</source>
+            <translation>全变差 {tv}：这不是目标模型的分布。</translation>
+        </message>
+        <message>
+            <source>There are texts that together come {points} percentage points more often than they should.</source>
+            <translation>有些文本合起来比应有的多出现 {points} 个百分点。</translation>
+        </message>
+        <message>
+            <source>It ought to be: please report it, with the numbers at the lower left.</source>
+            <translation>本应如此：请连同左下角的数字一起报告。</translation>
         </message>
     </context>
     <context>
@@ -763,6 +1483,259 @@
         <message>
             <source>Measure {name}</source>
             <translation>测量 {name}</translation>
+        </message>
+    </context>
+    <context>
+        <name>ExactnessDialog</name>
+        <message>
+            <source>Check exactness</source>
+            <translation>检验精确性</translation>
+        </message>
+        <message>
+            <source>Speculative decoding promises the target's own distribution, whatever the draft guesses. This draws many short texts, and compares how often each came with how often it should by the target alone.</source>
+            <translation>推测解码保证：无论草稿猜什么，得到的都是目标模型自己的分布。这里抽取许多短文本，把每个出现的次数与仅由目标模型应有的次数相比较。</translation>
+        </message>
+        <message>
+            <source>Engine</source>
+            <translation>引擎</translation>
+        </message>
+        <message>
+            <source>Wrong rule</source>
+            <translation>错误规则</translation>
+        </message>
+        <message>
+            <source>What the engine wrote, as the lab is set</source>
+            <translation>引擎按实验室的当前设置写出的</translation>
+        </message>
+        <message>
+            <source>What the wrong rule wrote beside it: see how a mistake looks</source>
+            <translation>旁边的错误规则写出的：看看错误是什么样子</translation>
+        </message>
+        <message>
+            <source>Check</source>
+            <translation>检验</translation>
+        </message>
+        <message>
+            <source>Starts the test (Ctrl+Enter)</source>
+            <translation>开始检验（Ctrl+Enter）</translation>
+        </message>
+        <message>
+            <source>At work</source>
+            <translation>进行中</translation>
+        </message>
+        <message>
+            <source>Each run draws one text by the engine and one by a wrong rule. The counts appear at the end.</source>
+            <translation>每次运行由引擎抽取一个文本，由错误规则抽取一个。计数在结束时显示。</translation>
+        </message>
+        <message>
+            <source>Not checked yet</source>
+            <translation>尚未检验</translation>
+        </message>
+        <message>
+            <source>Check starts it. Beside the engine a deliberately wrong rule runs too: if the test didn't catch that one, its word would be worth nothing.</source>
+            <translation>点“检验”开始。引擎旁边还运行一条故意错误的规则：如果检验抓不住它，检验的结论就一文不值。</translation>
+        </message>
+        <message>
+            <source>Prompt</source>
+            <translation>提示词</translation>
+        </message>
+        <message>
+            <source>Prompt: the text to go on from</source>
+            <translation>提示词：要接着写下去的文本</translation>
+        </message>
+        <message>
+            <source>The text to go on from; its next tokens are what's tested.</source>
+            <translation>要接着写下去的文本；检验的是它接下来的词元。</translation>
+        </message>
+        <message>
+            <source>Tokens</source>
+            <translation>词元</translation>
+        </message>
+        <message>
+            <source>The joint law of so many next tokens is tested: two or more, since mistakes hide between one token and the next.</source>
+            <translation>检验接下来这么多个词元的联合分布：两个或更多，因为错误藏在前后词元之间。</translation>
+        </message>
+        <message>
+            <source>Top-k</source>
+            <translation>Top-k</translation>
+        </message>
+        <message>
+            <source>Only the target's k likeliest tokens may come, so that there are few outcomes and each comes often enough to count.</source>
+            <translation>只允许目标模型最可能的 k 个词元出现，这样结果不多，每个都出现得足够多次。</translation>
+        </message>
+        <message>
+            <source>Temp.</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>How freely the target samples. Greedy decoding can't be tested so: it has one outcome.</source>
+            <translation>目标模型采样有多自由。贪心解码不能这样检验：它只有一个结果。</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行记录</translation>
+        </message>
+        <message>
+            <source>How many texts are drawn. Four times as many see a difference half as large.</source>
+            <translation>抽取多少个文本。数量增到四倍，就能看出一半大小的差别。</translation>
+        </message>
+        <message>
+            <source>Total variation: the largest difference in probability that any set of texts can have; 0 means the same law, 1 nothing in common.
+The test's power is the chance that it sees a difference which is there.</source>
+            <translation>全变差：任一文本集合的概率所能有的最大差别；0 表示分布相同，1 表示毫无共同之处。
+检验的功效是它看出确实存在的差别的概率。</translation>
+        </message>
+        <message>
+            <source>The same engine with one mistake: after a dropped guess it draws from the target's whole distribution, where it should draw from what the draft left over. A test that can't see this one sees little.</source>
+            <translation>同一个引擎，带一个错误：猜测被丢弃后，它从目标模型的整个分布抽取，而本应从草稿剩下的部分抽取。连这个都看不出的检验，看不出多少东西。</translation>
+        </message>
+        <message>
+            <source>Choose a target in the decode lab first.</source>
+            <translation>请先在解码实验室选择目标模型。</translation>
+        </message>
+        <message>
+            <source>Choose a way to draft in the decode lab first: plain decoding has nothing to check.</source>
+            <translation>请先在解码实验室选择打草稿的方式：普通解码没有可检验的。</translation>
+        </message>
+        <message>
+            <source>The draft isn't in the workspace any more.</source>
+            <translation>草稿模型已不在工作区中。</translation>
+        </message>
+        <message>
+            <source>Write a prompt first.</source>
+            <translation>请先写一段提示词。</translation>
+        </message>
+        <message>
+            <source>Check exactness: {name}</source>
+            <translation>检验精确性：{name}</translation>
+        </message>
+        <message>
+            <source>n-gram lookup</source>
+            <translation>N 元组查找</translation>
+        </message>
+        <message>
+            <source>a packed copy of the target</source>
+            <translation>目标模型的打包副本</translation>
+        </message>
+        <message>
+            <source>the target's first layers</source>
+            <translation>目标模型的前几层</translation>
+        </message>
+        <message>
+            <source>the target with layers left out</source>
+            <translation>略去若干层的目标模型</translation>
+        </message>
+        <message>
+            <source>token by token</source>
+            <translation>逐词元</translation>
+        </message>
+        <message>
+            <source>block verification</source>
+            <translation>整块验证</translation>
+        </message>
+        <message>
+            <source>a tree of guesses</source>
+            <translation>猜测树</translation>
+        </message>
+        <message>
+            <source>typical acceptance (not lossless)</source>
+            <translation>典型接受（有损）</translation>
+        </message>
+        <message>
+            <source>top-k acceptance (not lossless)</source>
+            <translation>Top-k 接受（有损）</translation>
+        </message>
+        <message>
+            <source>Tested as the lab is set: {drafter} drafts {gamma} tokens for {target}, judged {rule}.</source>
+            <translation>按实验室的设置检验：{drafter} 为 {target} 打 {gamma} 个词元的草稿，评判方式为{rule}。</translation>
+        </message>
+        <message>
+            <source>{n} outcomes at most, {each} runs for each</source>
+            <translation>最多 {n} 种结果，每种 {each} 次运行</translation>
+        </message>
+        <message>
+            <source>{n} runs in {time}; {accepted} of {tested} guesses were kept.</source>
+            <translation>{n} 次运行，用时 {time}；{tested} 个猜测中保留 {accepted} 个。</translation>
+        </message>
+        <message>
+            <source>{n} runs in {time}.</source>
+            <translation>{n} 次运行，用时 {time}。</translation>
+        </message>
+        <message>
+            <source>seen (engine)</source>
+            <translation>所见（引擎）</translation>
+        </message>
+        <message>
+            <source>seen (wrong rule)</source>
+            <translation>所见（错误规则）</translation>
+        </message>
+        <message>
+            <source>Outcomes: how often each was expected and seen</source>
+            <translation>各结果：预期次数与所见次数</translation>
+        </message>
+        <message>
+            <source>expected (target alone)</source>
+            <translation>预期（仅目标模型）</translation>
+        </message>
+        <message>
+            <source>Expected: runs × the text's probability under the target alone, worked out exactly.</source>
+            <translation>预期：运行次数 × 仅由目标模型得出的文本概率，精确算出。</translation>
+        </message>
+        <message>
+            <source>The whisker is two standard deviations: 95 % of honest counts lie within it.</source>
+            <translation>须线为两个标准差：95 % 的如实计数落在其中。</translation>
+        </message>
+        <message>
+            <source>At the right: the difference in standard deviations σ. A few beyond 2 come among many; the verdict weighs all.</source>
+            <translation>右侧：以标准差 σ 计的差别。数量多时有几个超过 2 很正常；判定综合全部。</translation>
+        </message>
+        <message>
+            <source>{n} rare ones</source>
+            <translation>{n} 个罕见的</translation>
+        </message>
+        <message>
+            <source>Each is expected too seldom to be tested alone, so the test counts them as one.</source>
+            <translation>每个的预期次数都太少，无法单独检验，因此合并为一项。</translation>
+        </message>
+        <message>
+            <source>impossible</source>
+            <translation>不可能</translation>
+        </message>
+        <message>
+            <source>No difference found: {p}, where only less than {level} would speak against the engine.</source>
+            <translation>未发现差别：{p}，只有小于 {level} 才对引擎不利。</translation>
+        </message>
+        <message>
+            <source>No difference found here ({p}), though this rule isn't lossless: on this prompt it changes too little to see.</source>
+            <translation>此处未发现差别（{p}），尽管该规则有损：在这个提示词上它的改变太小，看不出来。</translation>
+        </message>
+        <message>
+            <source>{n} texts came that the target can't write. Please report it with this prompt.</source>
+            <translation>出现了 {n} 个目标模型写不出的文本。请连同此提示词一起报告。</translation>
+        </message>
+        <message>
+            <source>The engine's texts aren't distributed as the target's: {p}, less than {level}. Please report it with this prompt.</source>
+            <translation>引擎的文本与目标模型的分布不同：{p}，小于 {level}。请连同此提示词一起报告。</translation>
+        </message>
+        <message>
+            <source>Different from the target's, as was to be expected: {p}. This rule isn't lossless.</source>
+            <translation>与目标模型的不同，正如所料：{p}。该规则有损。</translation>
+        </message>
+        <message>
+            <source>What that's worth: a total variation of {tv} or more would be seen nine times in ten.</source>
+            <translation>这一结论的分量：{tv} 或更大的全变差，十次中有九次会被看出。</translation>
+        </message>
+        <message>
+            <source>How small a difference would be seen isn't known.</source>
+            <translation>能看出多小的差别尚不清楚。</translation>
+        </message>
+        <message>
+            <source>A wrong rule run beside it was caught, so this test can see mistakes: {p}.</source>
+            <translation>旁边运行的错误规则被抓住，说明检验能看出错误：{p}。</translation>
+        </message>
+        <message>
+            <source>A wrong rule run beside it wasn't caught ({p}): too few guesses are dropped here for its mistake to show. More runs or another prompt make the test sharper.</source>
+            <translation>旁边运行的错误规则没有被抓住（{p}）：这里被丢弃的猜测太少，其错误显不出来。增加运行次数或换一个提示词可使检验更敏锐。</translation>
         </message>
     </context>
     <context>
@@ -852,6 +1825,347 @@
         <message>
             <source>Choose …</source>
             <translation>选择…</translation>
+        </message>
+    </context>
+    <context>
+        <name>FindDraftDialog</name>
+        <message>
+            <source>Find a draft</source>
+            <translation>寻找草稿</translation>
+        </message>
+        <message>
+            <source>Tries every way to draft for this target on your own prompts, each timed in turns with plain decoding on this machine. A way pays when its guesses are kept often enough for what they cost; where none does, that's said too.</source>
+            <translation>用你自己的提示词试遍为该目标模型打草稿的方式，每种都在本机上与普通解码轮流计时。猜测被保留得足够多、抵得上代价，这种方式就划算；若都不划算，也会说明。</translation>
+        </message>
+        <message>
+            <source>No target chosen</source>
+            <translation>未选择目标模型</translation>
+        </message>
+        <message>
+            <source>Choose the model whose text it is in the decode lab, then come back: this looks for the draft that speeds it up.</source>
+            <translation>请先在解码实验室选择要写出其文本的模型，再回到这里：这里为它寻找能加速的草稿。</translation>
+        </message>
+        <message>
+            <source>Try them</source>
+            <translation>试一试</translation>
+        </message>
+        <message>
+            <source>Tries what's ticked, one after another (Ctrl+Enter)</source>
+            <translation>逐个尝试勾选的方式（Ctrl+Enter）</translation>
+        </message>
+        <message>
+            <source>Change…</source>
+            <translation>更改…</translation>
+        </message>
+        <message>
+            <source>Back to the prompts and the ways to try</source>
+            <translation>回到提示词和要尝试的方式</translation>
+        </message>
+        <message>
+            <source>Use this draft</source>
+            <translation>使用此草稿</translation>
+        </message>
+        <message>
+            <source>Prompts</source>
+            <translation>提示词</translation>
+        </message>
+        <message>
+            <source>Add a prompt</source>
+            <translation>添加提示词</translation>
+        </message>
+        <message>
+            <source>One more, after a line of three dashes. Several kinds of text give a fairer answer than one.</source>
+            <translation>在一行三个短横之后再加一个。多种文本比一种更公允。</translation>
+        </message>
+        <message>
+            <source>What you'd ask this model. A line of three dashes stands between two prompts.</source>
+            <translation>你会问这个模型什么。两个提示词之间用一行三个短横隔开。</translation>
+        </message>
+        <message>
+            <source>Which draft pays depends on the text: try those that you'll use it for.</source>
+            <translation>哪种草稿划算取决于文本：请用你实际要用的来试。</translation>
+        </message>
+        <message>
+            <source>Ways to try</source>
+            <translation>要尝试的方式</translation>
+        </message>
+        <message>
+            <source>greedy</source>
+            <translation>贪心</translation>
+        </message>
+        <message>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>How freely the target samples. Guesses are kept more often when it's greedy.</source>
+            <translation>目标模型采样有多自由。贪心时猜测更常被保留。</translation>
+        </message>
+        <message>
+            <source>Tokens</source>
+            <translation>词元</translation>
+        </message>
+        <message>
+            <source>New tokens for each prompt. More of them: steadier, and slower.</source>
+            <translation>每个提示词的新词元数。越多越稳，也越慢。</translation>
+        </message>
+        <message>
+            <source>γ at most</source>
+            <translation>γ 最大</translation>
+        </message>
+        <message>
+            <source>The longest draft considered: γ is how many tokens are guessed before the target checks them in one call.</source>
+            <translation>考虑的最长草稿：γ 是目标模型用一次调用检验之前猜的词元数。</translation>
+        </message>
+        <message>
+            <source>Repeats</source>
+            <translation>重复次数</translation>
+        </message>
+        <message>
+            <source>Each way and plain decoding take turns so many times; the medians are compared.</source>
+            <translation>每种方式与普通解码这么多次轮流进行；比较中位数。</translation>
+        </message>
+        <message>
+            <source>Cost against acceptance</source>
+            <translation>代价与接受率</translation>
+        </message>
+        <message>
+            <source>Up: guesses are kept more often. Left: a guess costs less. In the tinted field drafting is predicted to be faster than plain decoding, at the length that suits it best; on its edge it's even.
+A filled point was faster by the clock, a hollow one wasn't.</source>
+            <translation>越靠上：猜测越常被保留。越靠左：猜测越便宜。在着色区域内，预测以最合适的长度打草稿会快于普通解码；在其边缘则持平。
+实心点实测更快，空心点则不然。</translation>
+        </message>
+        <message>
+            <source>Nothing measured yet</source>
+            <translation>尚无测量</translation>
+        </message>
+        <message>
+            <source>A row appears here as each way has been tried, and a point in the plot.</source>
+            <translation>每试完一种方式，这里出现一行，图中出现一个点。</translation>
+        </message>
+        <message>
+            <source>Target: {name}</source>
+            <translation>目标：{name}</translation>
+        </message>
+        <message>
+            <source>What followed the same words earlier. Costs nothing; good where text repeats itself.</source>
+            <translation>相同词语之前后面跟着什么。没有代价；文本自我重复时好用。</translation>
+        </message>
+        <message>
+            <source>N-gram lookup</source>
+            <translation>N 元语法查找</translation>
+        </message>
+        <message>
+            <source>The target with 8-bit weights, made in memory: nearly its own guesses, for less.</source>
+            <translation>权重为 8 位的目标模型，在内存中制作：猜测与它自己几乎一样，代价更低。</translation>
+        </message>
+        <message>
+            <source>Packed copy of the target</source>
+            <translation>目标模型的打包副本</translation>
+        </message>
+        <message>
+            <source>The target with some layers left out; which ones is searched on your prompts.</source>
+            <translation>略去若干层的目标模型；略去哪些层根据你的提示词搜索。</translation>
+        </message>
+        <message>
+            <source>Layer skip</source>
+            <translation>跳层</translation>
+        </message>
+        <message>
+            <source>Early exit</source>
+            <translation>提前退出</translation>
+        </message>
+        <message>
+            <source>The target's first layers alone. Rarely pays without training.</source>
+            <translation>仅目标模型的前几层。不经训练很少划算。</translation>
+        </message>
+        <message>
+            <source>There's no target to find a draft for.</source>
+            <translation>没有要为其寻找草稿的目标模型。</translation>
+        </message>
+        <message>
+            <source>Write a prompt first.</source>
+            <translation>请先写一段提示词。</translation>
+        </message>
+        <message>
+            <source>Tick at least one way to try.</source>
+            <translation>请至少勾选一种要尝试的方式。</translation>
+        </message>
+        <message>
+            <source>Find a draft for {target}</source>
+            <translation>为 {target} 寻找草稿</translation>
+        </message>
+        <message>
+            <source>temperature {t}</source>
+            <translation>温度 {t}</translation>
+        </message>
+        <message>
+            <source>1 prompt</source>
+            <translation>1 个提示词</translation>
+        </message>
+        <message>
+            <source>{n} prompts</source>
+            <translation>{n} 个提示词</translation>
+        </message>
+        <message>
+            <source>{n} tokens each</source>
+            <translation>每个 {n} 个词元</translation>
+        </message>
+        <message>
+            <source>γ at most {n}</source>
+            <translation>γ 最大 {n}</translation>
+        </message>
+        <message>
+            <source>plain {n} tok/s</source>
+            <translation>普通解码 {n} 词元/秒</translation>
+        </message>
+        <message>
+            <source>Edge of the field: break-even, by this target's measured costs.</source>
+            <translation>区域边缘：按该目标模型的实测代价，恰好持平。</translation>
+        </message>
+        <message>
+            <source>Edge: break-even, if checking several tokens costs as much as one.</source>
+            <translation>边缘：若检验若干词元与检验一个代价相同，恰好持平。</translation>
+        </message>
+        <message>
+            <source>Trying {n} ways…</source>
+            <translation>正在尝试 {n} 种方式…</translation>
+        </message>
+        <message>
+            <source>Ahead so far: {name}, {speed}</source>
+            <translation>目前领先：{name}，{speed}</translation>
+        </message>
+        <message>
+            <source>{name} pays: {speed} the speed of plain decoding, measured.</source>
+            <translation>{name} 划算：实测为普通解码速度的 {speed}。</translation>
+        </message>
+        <message>
+            <source>{name} pays, by {low} to {high} from one repeat to the next: try again while the machine is quiet.</source>
+            <translation>{name} 划算，各次重复在 {low} 到 {high} 之间：请在机器空闲时再试。</translation>
+        </message>
+        <message>
+            <source>It ended early: what's below was measured, and the rest wasn't tried.</source>
+            <translation>提前结束：下面的已经测得，其余没有尝试。</translation>
+        </message>
+        <message>
+            <source>It ended before anything was measured.</source>
+            <translation>在测得任何结果之前就结束了。</translation>
+        </message>
+        <message>
+            <source>None pays for sure: the best, {name}, was between {low} and {high} from one repeat to the next.</source>
+            <translation>没有一种确定划算：最好的 {name} 在各次重复中介于 {low} 与 {high} 之间。</translation>
+        </message>
+        <message>
+            <source>None pays on these prompts: the best, {name}, reached {speed}. Decode without a draft.</source>
+            <translation>在这些提示词上都不划算：最好的 {name} 达到 {speed}。请不用草稿解码。</translation>
+        </message>
+        <message>
+            <source>None of these ways pays or could be tried; each row says why.</source>
+            <translation>这些方式都不划算或无法尝试；各行说明原因。</translation>
+        </message>
+        <message>
+            <source>{name} wasn't tried: {why}</source>
+            <translation>{name} 未尝试：{why}</translation>
+        </message>
+        <message>
+            <source>{name}: a guess costs {cost} of a target call, so with every guess kept it could reach {speed}. It wasn't timed.</source>
+            <translation>{name}：一次猜测花费目标调用的 {cost}，即使全部保留也只能达到 {speed}。未计时。</translation>
+        </message>
+        <message>
+            <source>{name}, whose guess costs {cost} of a target call, wasn't timed: {why}</source>
+            <translation>{name} 的一次猜测花费目标调用的 {cost}，未计时：{why}</translation>
+        </message>
+        <message>
+            <source>{name}: the target keeps {kept} % of its guesses, and a guess costs next to nothing.</source>
+            <translation>{name}：目标模型保留其 {kept} % 的猜测，而猜测几乎没有代价。</translation>
+        </message>
+        <message>
+            <source>{name}: the target keeps {kept} % of its guesses, and a guess costs {cost} of a target call.</source>
+            <translation>{name}：目标模型保留其 {kept} % 的猜测，一次猜测花费目标调用的 {cost}。</translation>
+        </message>
+        <message>
+            <source>No draft length is predicted to pay; γ = {gamma} comes nearest, {speed}.</source>
+            <translation>预测没有哪个草稿长度划算；γ = {gamma} 最接近，{speed}。</translation>
+        </message>
+        <message>
+            <source>γ = {gamma} is predicted to pay most, {speed}.</source>
+            <translation>预测 γ = {gamma} 最划算，{speed}。</translation>
+        </message>
+        <message>
+            <source>By the clock: {speed}.</source>
+            <translation>实测：{speed}。</translation>
+        </message>
+        <message>
+            <source>By the clock: {speed}, slower than without.</source>
+            <translation>实测：{speed}，比不用草稿慢。</translation>
+        </message>
+        <message>
+            <source>By the clock: {speed} in the middle, {low} to {high} from one repeat to the next.</source>
+            <translation>实测：中位 {speed}，各次重复在 {low} 到 {high} 之间。</translation>
+        </message>
+        <message>
+            <source>The repeats differ much ({low} to {high}): other work on this machine disturbs the clock.</source>
+            <translation>各次重复相差很大（{low} 到 {high}）：本机上的其他工作干扰了计时。</translation>
+        </message>
+        <message>
+            <source>{n} tokens a target call.</source>
+            <translation>每次目标调用 {n} 个词元。</translation>
+        </message>
+        <message>
+            <source>{size} of memory besides the target's.</source>
+            <translation>除目标模型外占用内存 {size}。</translation>
+        </message>
+        <message>
+            <source>Acceptance α</source>
+            <translation>接受率 α</translation>
+        </message>
+        <message>
+            <source>Cost c</source>
+            <translation>代价 c</translation>
+        </message>
+        <message>
+            <source>Predicted</source>
+            <translation>预测</translation>
+        </message>
+        <message>
+            <source>Measured</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>faster than plain</source>
+            <translation>快于普通解码</translation>
+        </message>
+        <message>
+            <source>not faster than plain</source>
+            <translation>不快于普通解码</translation>
+        </message>
+        <message>
+            <source>sometimes faster than plain, sometimes slower</source>
+            <translation>时而快于普通解码，时而慢于</translation>
+        </message>
+        <message>
+            <source>Takes it up in the decode lab</source>
+            <translation>在解码实验室中采用它</translation>
+        </message>
+        <message>
+            <source>Use it all the same</source>
+            <translation>仍然使用</translation>
+        </message>
+        <message>
+            <source>Choose a row first.</source>
+            <translation>请先选择一行。</translation>
+        </message>
+        <message>
+            <source>It wasn't timed, for the reason in its row.</source>
+            <translation>未计时，原因见该行。</translation>
+        </message>
+        <message>
+            <source>It isn't in the workspace any more.</source>
+            <translation>它已不在工作区中。</translation>
+        </message>
+        <message>
+            <source>The decode lab drafts with {name} now.</source>
+            <translation>解码实验室现在用 {name} 打草稿。</translation>
         </message>
     </context>
     <context>
@@ -1285,6 +2599,17 @@
         <message>
             <source>Cancelling…</source>
             <translation>正在取消…</translation>
+        </message>
+    </context>
+    <context>
+        <name>LanePane</name>
+        <message>
+            <source>{n} tok/s</source>
+            <translation>{n} 词元/秒</translation>
+        </message>
+        <message>
+            <source>{share} kept</source>
+            <translation>保留 {share}</translation>
         </message>
     </context>
     <context>
@@ -1914,7 +3239,22 @@
         </message>
     </context>
     <context>
+        <name>PlotSlot</name>
+        <message>
+            <source>Which plot</source>
+            <translation>哪张图</translation>
+        </message>
+        <message>
+            <source>Choose what is plotted here</source>
+            <translation>选择这里画什么</translation>
+        </message>
+    </context>
+    <context>
         <name>ReplayBar</name>
+        <message>
+            <source>One step on: draft, verify, correct</source>
+            <translation>前进一步：打草稿、验证、更正</translation>
+        </message>
         <message>
             <source>Rounds shown</source>
             <translation>已显示的轮次</translation>
@@ -2253,6 +3593,33 @@
         </message>
     </context>
     <context>
+        <name>Stage</name>
+        <message>
+            <source>{draft} drafts for {target}</source>
+            <translation>{draft} 为 {target} 打草稿</translation>
+        </message>
+        <message>
+            <source>{target}, plain</source>
+            <translation>{target}，普通解码</translation>
+        </message>
+        <message>
+            <source>{share} of tested guesses kept</source>
+            <translation>已检验的猜测保留了 {share}</translation>
+        </message>
+        <message>
+            <source>{n} tokens per target call</source>
+            <translation>每次目标调用 {n} 个词元</translation>
+        </message>
+        <message>
+            <source>{times}{x} against plain</source>
+            <translation>相对普通解码 {times}{x}</translation>
+        </message>
+        <message>
+            <source>{n} s</source>
+            <translation>{n} 秒</translation>
+        </message>
+    </context>
+    <context>
         <name>StatusBar</name>
         <message>
             <source>1 job running</source>
@@ -2373,6 +3740,53 @@
         <message>
             <source>Explain this token</source>
             <translation>解释这个词元</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolDialog</name>
+        <message>
+            <source>Details</source>
+            <translation>详情</translation>
+        </message>
+        <message>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <source>Start</source>
+            <translation>开始</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Ends the work (Esc). What was measured so far stays in sight.</source>
+            <translation>结束工作（Esc）。已测得的内容保留可见。</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Waiting for its turn: {job} is at work…</source>
+            <translation>等待轮到它：正在进行 {job}…</translation>
+        </message>
+        <message>
+            <source>Starting…</source>
+            <translation>正在开始…</translation>
+        </message>
+        <message>
+            <source>Cancelling…</source>
+            <translation>正在取消…</translation>
+        </message>
+        <message>
+            <source>Loading the models…</source>
+            <translation>正在加载模型…</translation>
+        </message>
+        <message>
+            <source>Cancelled.</source>
+            <translation>已取消。</translation>
         </message>
     </context>
     <context>
@@ -2537,6 +3951,72 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Hollow points were measured under other conditions: they can't be compared with the rest.</source>
             <translation>空心点是在其他条件下测量的：不能与其余的比较。</translation>
+        </message>
+    </context>
+    <context>
+        <name>TriedModel</name>
+        <message>
+            <source>Way to draft</source>
+            <translation>打草稿的方式</translation>
+        </message>
+        <message>
+            <source>Who guesses the next tokens.</source>
+            <translation>由谁猜接下来的词元。</translation>
+        </message>
+        <message>
+            <source>Acceptance: how likely a guess is to be kept, the mean of Σ min(p, q) over the tested positions.</source>
+            <translation>接受率：猜测被保留的可能性，即各已检验位置上 Σ min(p, q) 的平均。</translation>
+        </message>
+        <message>
+            <source>Cost: the time of one draft step as a share of one target step. 0 is free, 1 as slow as the target.</source>
+            <translation>代价：一步草稿所用时间占一步目标的比例。0 为没有代价，1 与目标模型一样慢。</translation>
+        </message>
+        <message>
+            <source>Draft length that pays most by prediction; the speed was measured with at most so many.</source>
+            <translation>预测最划算的草稿长度；测速时最多用这么长。</translation>
+        </message>
+        <message>
+            <source>Predicted</source>
+            <translation>预测</translation>
+        </message>
+        <message>
+            <source>Speed-up over plain decoding worked out from α and the measured costs.</source>
+            <translation>由 α 与实测代价算出的相对普通解码的加速比。</translation>
+        </message>
+        <message>
+            <source>Measured</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>Speed-up over plain decoding by the clock, the median of repeats. ≈: faster in some, slower in others.</source>
+            <translation>实测的相对普通解码的加速比，取各次重复的中位数。≈：有时更快，有时更慢。</translation>
+        </message>
+        <message>
+            <source>Tokens/call</source>
+            <translation>词元/调用</translation>
+        </message>
+        <message>
+            <source>New tokens for each call of the target; plain decoding has 1.</source>
+            <translation>目标模型每次调用得到的新词元数；普通解码为 1。</translation>
+        </message>
+        <message>
+            <source>Memory</source>
+            <translation>内存</translation>
+        </message>
+        <message>
+            <source>What it holds in memory besides the target.</source>
+            <translation>除目标模型外它占用的内存。</translation>
+        </message>
+        <message>
+            <source>Can't pay: {speed} at most</source>
+            <translation>不可能划算：最多 {speed}</translation>
+        </message>
+    </context>
+    <context>
+        <name>TriedTable</name>
+        <message>
+            <source>Ways to draft</source>
+            <translation>打草稿的方式</translation>
         </message>
     </context>
     <context>
@@ -2792,6 +4272,25 @@ Drop a folder or a .gguf file here.</source>
         </message>
     </context>
     <context>
+        <name>WorthPlot</name>
+        <message>
+            <source>Cost of drafting against acceptance</source>
+            <translation>打草稿的代价与接受率</translation>
+        </message>
+        <message>
+            <source>Cost c of one guess (target calls)</source>
+            <translation>一次猜测的代价 c（目标调用）</translation>
+        </message>
+        <message>
+            <source>Acceptance α</source>
+            <translation>接受率 α</translation>
+        </message>
+        <message>
+            <source>break-even</source>
+            <translation>持平</translation>
+        </message>
+    </context>
+    <context>
         <name>_Delegate</name>
         <message>
             <source>Rename</source>
@@ -2812,12 +4311,44 @@ Drop a folder or a .gguf file here.</source>
             <translation>轮</translation>
         </message>
         <message>
+            <source>A bar for each round, as it comes.</source>
+            <translation>每轮一根柱，随到随画。</translation>
+        </message>
+        <message>
             <source>Accepted</source>
             <translation>已接受</translation>
         </message>
         <message>
             <source>Accepted draft tokens per round</source>
             <translation>每轮接受的草稿词元</translation>
+        </message>
+        <message>
+            <source>Nothing was drafted in this run, so there's nothing to accept.</source>
+            <translation>本次运行没有打草稿，所以没有可接受的。</translation>
+        </message>
+        <message>
+            <source>A bar for each round: how many of its guesses were kept.</source>
+            <translation>每轮一根柱：它的猜测中有多少被保留。</translation>
+        </message>
+        <message>
+            <source>Milliseconds</source>
+            <translation>毫秒</translation>
+        </message>
+        <message>
+            <source>Where each round's time went</source>
+            <translation>每轮的时间花在哪里</translation>
+        </message>
+        <message>
+            <source>draft</source>
+            <translation>草稿</translation>
+        </message>
+        <message>
+            <source>verify</source>
+            <translation>验证</translation>
+        </message>
+        <message>
+            <source>the rest</source>
+            <translation>其余</translation>
         </message>
         <message>
             <source>Accepted draft tokens per round (γ = {gamma})</source>
@@ -2836,6 +4367,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>赛跑：词元随时间的变化</translation>
         </message>
         <message>
+            <source>Tokens over time, with the draft and without.</source>
+            <translation>词元随时间的变化，有草稿与无草稿。</translation>
+        </message>
+        <message>
             <source>{n} tok/s</source>
             <translation>{n} 词元/秒</translation>
         </message>
@@ -2846,6 +4381,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>speculative</source>
             <translation>推测式</translation>
+        </message>
+        <message>
+            <source>rival</source>
+            <translation>对手</translation>
         </message>
     </context>
     <context>
@@ -2987,20 +4526,44 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择仅解码器的 transformer。</translation>
         </message>
         <message>
-            <source>{name} remembers only the last {window} tokens (a sliding window), so drafted tokens can't be taken back exactly.</source>
-            <translation>{name} 只记得最后 {window} 个词元（滑动窗口），因此无法精确撤回草稿词元。</translation>
-        </message>
-        <message>
-            <source>Decode it plainly, keep the text below {window} tokens, or choose a model with full attention.</source>
-            <translation>请用普通解码，让文本保持在 {window} 个词元以内，或选择具有完整注意力的模型。</translation>
-        </message>
-        <message>
             <source>{name} has layers whose state can't be taken back ({layer}), so it can't draft or check drafts.</source>
             <translation>{name} 有状态无法撤回的层（{layer}），因此不能打草稿，也不能检验草稿。</translation>
         </message>
         <message>
             <source>Decode it plainly, or choose a model with attention in every layer.</source>
             <translation>请用普通解码，或选择每一层都有注意力的模型。</translation>
+        </message>
+        <message>
+            <source>{name} ({architecture}) can't read several continuations at once, so it can't check a tree of drafts.</source>
+            <translation>{name}（{architecture}）不能同时读取多个后续，因此无法检验草稿树。</translation>
+        </message>
+        <message>
+            <source>Choose the token or the block rule.</source>
+            <translation>请选择逐词元或整块规则。</translation>
+        </message>
+        <message>
+            <source>The chat has no turns.</source>
+            <translation>对话没有任何一轮。</translation>
+        </message>
+        <message>
+            <source>Write a message.</source>
+            <translation>请写一条消息。</translation>
+        </message>
+        <message>
+            <source>{name} has no chat template, so turns can't be written as it was taught to read them.</source>
+            <translation>{name} 没有对话模板，因此无法按它学过的方式写出各轮对话。</translation>
+        </message>
+        <message>
+            <source>Write the prompt as plain text, or choose a model that was trained to chat.</source>
+            <translation>请把提示词写成普通文本，或选择为对话训练过的模型。</translation>
+        </message>
+        <message>
+            <source>The chat template of {name} refused these turns: {reason}</source>
+            <translation>{name} 的对话模板拒绝了这些对话轮次：{reason}</translation>
+        </message>
+        <message>
+            <source>Change the turns: some templates take no system turn, or want user and assistant in turns.</source>
+            <translation>请更改对话轮次：有些模板不接受系统消息，或要求用户与助手轮流发言。</translation>
         </message>
         <message>
             <source>The prompt is empty, and this model has no token to begin a text with.</source>
@@ -3019,16 +4582,128 @@ Drop a folder or a .gguf file here.</source>
             <translation>请缩短提示词。</translation>
         </message>
         <message>
-            <source>Reading the prompt</source>
-            <translation>正在读取提示词</translation>
+            <source>Nothing drafts here, so there's nothing to check.</source>
+            <translation>这里没有打草稿，因此没有可检验的。</translation>
+        </message>
+        <message>
+            <source>Choose who drafts.</source>
+            <translation>请选择由谁打草稿。</translation>
+        </message>
+        <message>
+            <source>Computing the target's own law</source>
+            <translation>正在计算目标模型自己的分布</translation>
+        </message>
+        <message>
+            <source>Checking</source>
+            <translation>正在检查</translation>
+        </message>
+        <message>
+            <source>It was stopped before the first run.</source>
+            <translation>在第一次运行之前就被停止了。</translation>
+        </message>
+        <message>
+            <source>Let it go on for longer.</source>
+            <translation>请让它运行得更久一些。</translation>
+        </message>
+        <message>
+            <source>One outcome takes nearly all the probability after this prompt, so {runs} runs can't tell one rule from another.</source>
+            <translation>在这个提示词之后，一个结果几乎占了全部概率，因此 {runs} 次运行无法区分不同规则。</translation>
+        </message>
+        <message>
+            <source>Choose a higher temperature, more runs or another prompt.</source>
+            <translation>请选择更高的温度、更多运行次数或其他提示词。</translation>
+        </message>
+        <message>
+            <source>There's no way to draft called {name}.</source>
+            <translation>没有名为 {name} 的打草稿方式。</translation>
+        </message>
+        <message>
+            <source>Choose of: {known}.</source>
+            <translation>请从中选择：{known}。</translation>
+        </message>
+        <message>
+            <source>There's no prompt to try drafts on.</source>
+            <translation>没有可用来尝试草稿的提示词。</translation>
+        </message>
+        <message>
+            <source>Write one that's like what you'll use the model for.</source>
+            <translation>请写一个与你的实际用途相近的。</translation>
+        </message>
+        <message>
+            <source>Trying drafts</source>
+            <translation>正在尝试草稿</translation>
+        </message>
+        <message>
+            <source>Learning acceptance</source>
+            <translation>正在了解接受率</translation>
+        </message>
+        <message>
+            <source>Measuring speed</source>
+            <translation>正在测量速度</translation>
+        </message>
+        <message>
+            <source>The rival doesn't draft, so it would be plain decoding.</source>
+            <translation>对手不打草稿，那就成了普通解码。</translation>
+        </message>
+        <message>
+            <source>Choose how the rival drafts.</source>
+            <translation>请选择对手如何打草稿。</translation>
+        </message>
+        <message>
+            <source>Preparing</source>
+            <translation>正在准备</translation>
         </message>
         <message>
             <source>Decoding</source>
             <translation>正在解码</translation>
         </message>
         <message>
-            <source>Preparing</source>
-            <translation>正在准备</translation>
+            <source>A tree of candidates needs a draft model with the target's own tokens.</source>
+            <translation>候选树需要与目标模型词元相同的草稿模型。</translation>
+        </message>
+        <message>
+            <source>Choose such a draft or the packed copy, or another rule.</source>
+            <translation>请选择这样的草稿模型或打包副本，或换一条规则。</translation>
+        </message>
+        <message>
+            <source>{name} has {layers} layers, so drafting can't leave after layer {asked}.</source>
+            <translation>{name} 有 {layers} 层，因此打草稿不能在第 {asked} 层之后退出。</translation>
+        </message>
+        <message>
+            <source>Choose fewer than {layers} layers.</source>
+            <translation>请选择少于 {layers} 层。</translation>
+        </message>
+        <message>
+            <source>{name} has no layer {layer}: they're numbered from 0 to {last}.</source>
+            <translation>{name} 没有第 {layer} 层：层的编号从 0 到 {last}。</translation>
+        </message>
+        <message>
+            <source>Change the layers to leave out.</source>
+            <translation>请更改要略去的层。</translation>
+        </message>
+        <message>
+            <source>Packing a copy of the target</source>
+            <translation>正在打包目标模型的副本</translation>
+        </message>
+        <message>
+            <source>Searching layers to leave out</source>
+            <translation>正在搜索可略去的层</translation>
+        </message>
+        <message>
+            <source>No layer of {name} can be left out without spoiling what it predicts, so it can't draft that way.</source>
+            <translation>{name} 的任何一层略去后都会破坏其预测，因此不能这样打草稿。</translation>
+        </message>
+        <message>
+            <source>Draft with the packed copy, or with another model.</source>
+            <translation>请用打包副本或其他模型打草稿。</translation>
+        </message>
+        <message>
+            <source>Measuring what forwards cost</source>
+            <translation>正在测量前向计算的代价</translation>
+        </message>
+        <message>
+            <source>Reading the prompt</source>
+            <translation>正在读取提示词</translation>
         </message>
         <message>
             <source>{name} has no tokenizer, so a prompt can't be turned into tokens.</source>
@@ -3043,12 +4718,28 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择草稿模型，或用文本自身的重复来打草稿。</translation>
         </message>
         <message>
-            <source>{draft} has other tokens than {target}, so it can't draft for it.</source>
-            <translation>{draft} 的词元与 {target} 的不同，因此不能为它打草稿。</translation>
+            <source>{draft} has no tokenizer, so what it drafts can't be read by {target}.</source>
+            <translation>{draft} 没有分词器，因此 {target} 读不懂它的草稿。</translation>
         </message>
         <message>
-            <source>Choose a draft with the same tokenizer, such as a variant of the same model.</source>
-            <translation>请选择分词器相同的草稿模型，例如同一模型的变体。</translation>
+            <source>Choose a draft with a tokenizer, such as a variant of the same model.</source>
+            <translation>请选择带分词器的草稿模型，例如同一模型的某个变体。</translation>
+        </message>
+        <message>
+            <source>{text} can't be banned: it isn't one token but {count} ({pieces}).</source>
+            <translation>无法禁止 {text}：它不是一个词元，而是 {count} 个（{pieces}）。</translation>
+        </message>
+        <message>
+            <source>Ban one of those, or make it a stop text.</source>
+            <translation>请禁止其中之一，或把它设为停止文本。</translation>
+        </message>
+        <message>
+            <source>There is no 8-bit kernel for {device} in this build of PyTorch, so a packed copy can't draft.</source>
+            <translation>此版本的 PyTorch 没有适用于 {device} 的 8 位内核，因此打包副本不能打草稿。</translation>
+        </message>
+        <message>
+            <source>Draft with a smaller variant, or from the text's own repetitions.</source>
+            <translation>请用更小的变体打草稿，或利用文本自身的重复。</translation>
         </message>
         <message>
             <source>{name} must be {wanted}.</source>
@@ -3073,6 +4764,46 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Decode in float32; if that doesn't help, this variant's weights are damaged.</source>
             <translation>请用 float32 解码；如果没有帮助，则这个变体的权重已损坏。</translation>
+        </message>
+        <message>
+            <source>{name} can draft with its own layers 0 to {last} only, and layer 0 must be among them.</source>
+            <translation>{name} 只能用自己的第 0 到 {last} 层打草稿，且必须包含第 0 层。</translation>
+        </message>
+        <message>
+            <source>Choose other layers.</source>
+            <translation>请选择其他层。</translation>
+        </message>
+        <message>
+            <source>The layers of {name} ({architecture}) differ by their place, so it can't draft with some of them.</source>
+            <translation>{name}（{architecture}）的各层因位置而异，因此不能只用其中一些打草稿。</translation>
+        </message>
+        <message>
+            <source>Choose another way to draft.</source>
+            <translation>请选择其他打草稿的方式。</translation>
+        </message>
+        <message>
+            <source>The text is too short to choose layers by.</source>
+            <translation>文本太短，无法据以选择层。</translation>
+        </message>
+        <message>
+            <source>Write a longer prompt.</source>
+            <translation>请写一个更长的提示词。</translation>
+        </message>
+        <message>
+            <source>{name} must be above 0 and at most 1.</source>
+            <translation>{name} 必须大于 0 且不超过 1。</translation>
+        </message>
+        <message>
+            <source>{name} must be 1 or more.</source>
+            <translation>{name} 必须不小于 1。</translation>
+        </message>
+        <message>
+            <source>There's no rule to judge drafts by that's called {name}.</source>
+            <translation>没有名为 {name} 的草稿评判规则。</translation>
+        </message>
+        <message>
+            <source>Choose one of {names}.</source>
+            <translation>请从 {names} 中选择。</translation>
         </message>
         <message>
             <source>There wasn't enough memory for this.</source>
@@ -3177,10 +4908,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The model's scores aren't numbers (NaN or infinite), so there is no perplexity.</source>
             <translation>模型的得分不是数字（NaN 或无穷），因此没有困惑度。</translation>
-        </message>
-        <message>
-            <source>Measuring speed</source>
-            <translation>正在测量速度</translation>
         </message>
         <message>
             <source>Speed needs at least one token.</source>
@@ -3401,6 +5128,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The prompt has {count} tokens, and this model reads {context} at most.</source>
             <translation>提示词有 {count} 个词元，而这个模型最多读 {context} 个。</translation>
+        </message>
+        <message>
+            <source>A model with weights in fp8 can't be exported to ONNX yet.</source>
+            <translation>权重为 fp8 的模型还不能导出为 ONNX。</translation>
+        </message>
+        <message>
+            <source>Export the variant before that step, or one with int8 weights.</source>
+            <translation>请导出那一步之前的变体，或权重为 int8 的变体。</translation>
         </message>
         <message>
             <source>This model's attention has sinks, which the ONNX export doesn't write yet.</source>
@@ -3943,6 +5678,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>正在检视</translation>
         </message>
         <message>
+            <source>Dequantizing</source>
+            <translation>正在反量化</translation>
+        </message>
+        <message>
             <source>Copying</source>
             <translation>正在复制</translation>
         </message>
@@ -4003,10 +5742,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>请改为打开该模型的原始文件夹。</translation>
         </message>
         <message>
-            <source>Dequantizing</source>
-            <translation>正在反量化</translation>
-        </message>
-        <message>
             <source>Apple GPU</source>
             <translation>Apple GPU</translation>
         </message>
@@ -4033,6 +5768,22 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose auto, float32, bfloat16 or float16.</source>
             <translation>请选择 auto、float32、bfloat16 或 float16。</translation>
+        </message>
+        <message>
+            <source>{name} is stored quantized in a way that Spokeshave doesn't read ({format}).</source>
+            <translation>{name} 以 Spokeshave 不读取的方式量化存储（{format}）。</translation>
+        </message>
+        <message>
+            <source>Choose its unquantized original, or a copy in compressed-tensors, GPTQ, AWQ (gemm), bitsandbytes, FP8 or GGUF.</source>
+            <translation>请选择未量化的原始模型，或 compressed-tensors、GPTQ、AWQ (gemm)、bitsandbytes、FP8 或 GGUF 格式的副本。</translation>
+        </message>
+        <message>
+            <source>The quantized weight {layer} is damaged or of an unknown layout.</source>
+            <translation>量化权重 {layer} 已损坏或布局未知。</translation>
+        </message>
+        <message>
+            <source>Download the model again, or choose its unquantized original.</source>
+            <translation>请重新下载模型，或选择其未量化的原始模型。</translation>
         </message>
         <message>
             <source>{file} isn't a GGUF file.</source>
@@ -4315,28 +6066,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>已安装的 transformers 没有模型类 {architecture}。</translation>
         </message>
         <message>
-            <source>{name} is stored quantized in a way that Spokeshave doesn't read ({format}).</source>
-            <translation>{name} 以 Spokeshave 不读取的方式量化存储（{format}）。</translation>
+            <source>{name} quantizes its activations in a way that Spokeshave can't compute, so loading it would change its numbers.</source>
+            <translation>{name} 量化激活的方式 Spokeshave 无法计算，因此加载它会改变其数值。</translation>
         </message>
         <message>
-            <source>Choose its unquantized original, or a compressed-tensors copy with integer weights.</source>
-            <translation>请选择未量化的原始模型，或整数权重的 compressed-tensors 副本。</translation>
+            <source>Open it as a new model: its weights are then dequantized, and that is said.</source>
+            <translation>请把它作为新模型打开：其权重会被反量化，并予以说明。</translation>
         </message>
         <message>
-            <source>{name} quantizes its activations as well as its weights, which Spokeshave can't load yet without changing its numbers.</source>
-            <translation>{name} 除权重外还量化了激活，Spokeshave 还不能在不改变数值的情况下加载它。</translation>
+            <source>The scale of the input of {layer} is missing.</source>
+            <translation>缺少 {layer} 输入的缩放因子。</translation>
         </message>
         <message>
-            <source>Choose a copy with quantized weights only.</source>
-            <translation>请选择只量化权重的副本。</translation>
-        </message>
-        <message>
-            <source>{name} orders its quantized columns by activation (g_idx), which Spokeshave doesn't read.</source>
-            <translation>{name} 按激活对量化列排序（g_idx），Spokeshave 不读取这种格式。</translation>
-        </message>
-        <message>
-            <source>Choose a copy with static groups.</source>
-            <translation>请选择静态分组的副本。</translation>
+            <source>Download or make the model again.</source>
+            <translation>请重新下载或制作模型。</translation>
         </message>
         <message>
             <source>A {layer} layer can't be stored packed: no format that plain transformers reads has it.</source>
@@ -4353,6 +6096,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Download or make it again.</source>
             <translation>请重新下载或重新制作。</translation>
+        </message>
+        <message>
+            <source>Asymmetric grids below 8 bits can't be joined with quantized activations: plain transformers would leave the activations out.</source>
+            <translation>低于 8 位的非对称网格不能与量化激活结合：普通的 transformers 会略去激活的量化。</translation>
+        </message>
+        <message>
+            <source>Use a symmetric grid for the weights, or leave the activations alone.</source>
+            <translation>请对权重使用对称网格，或不量化激活。</translation>
         </message>
         <message>
             <source>Asymmetric grids below 8 bits can't be mixed with others in one model: plain transformers would read them wrongly.</source>
@@ -4433,10 +6184,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Download the model again.</source>
             <translation>请重新下载该模型。</translation>
-        </message>
-        <message>
-            <source>Checking</source>
-            <translation>正在检查</translation>
         </message>
         <message>
             <source>The saved model doesn't reload in plain transformers: {reason}</source>
@@ -4679,6 +6426,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>{path} 中不是 JSON 对象。</translation>
         </message>
         <message>
+            <source>It can't pay: even if every token were kept, drafting and checking would take longer than writing plainly.</source>
+            <translation>不可能划算：即使每个词元都保留，打草稿加检验也比普通写出更慢。</translation>
+        </message>
+        <message>
             <source>This architecture computes its attention itself; it was exported as it is, which runs slower.</source>
             <translation>这种架构自行计算注意力；已按原样导出，运行较慢。</translation>
         </message>
@@ -4823,6 +6574,30 @@ Drop a folder or a .gguf file here.</source>
             <translation>（按要求提前结束）</translation>
         </message>
         <message>
+            <source>Dequantized from {quantization}; stored in {stored}, so the file grew.</source>
+            <translation>由 {quantization} 反量化；以 {stored} 存储，因此文件变大了。</translation>
+        </message>
+        <message>
+            <source>Where it came from, activations were quantized too; here they aren't, so its numbers differ from those there.</source>
+            <translation>在其来源处激活也是量化的；这里没有，因此数值与那里不同。</translation>
+        </message>
+        <message>
+            <source>no method named</source>
+            <translation>没有此名称的方法</translation>
+        </message>
+        <message>
+            <source>awq {layout} {bits}-bit</source>
+            <translation>awq {layout} {bits} 位</translation>
+        </message>
+        <message>
+            <source>bitsandbytes</source>
+            <translation>bitsandbytes</translation>
+        </message>
+        <message>
+            <source>torchao</source>
+            <translation>torchao</translation>
+        </message>
+        <message>
             <source>The tokenizer has more tokens than the embedding has rows, so some text can't be read.</source>
             <translation>分词器的词元比嵌入的行多，因此有些文本无法读取。</translation>
         </message>
@@ -4839,16 +6614,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>没有分词器，因此无法对文本评分或生成文本。</translation>
         </message>
         <message>
+            <source>It is stored quantized in a way that Spokeshave doesn't read.</source>
+            <translation>它以 Spokeshave 读不了的方式量化存储。</translation>
+        </message>
+        <message>
             <source>Held in float32 it needs more memory than is free.</source>
             <translation>以 float32 存放所需的内存超过可用内存。</translation>
         </message>
         <message>
-            <source>One of the two has no tokenizer, so their tokens can't be compared.</source>
-            <translation>两者之一没有分词器，因此无法比较它们的词元。</translation>
+            <source>One of the two has no tokenizer, so neither can read what the other writes.</source>
+            <translation>两者之一没有分词器，因此彼此读不懂对方所写。</translation>
         </message>
         <message>
-            <source>Its tokenizer has other tokens than the target's.</source>
-            <translation>它的分词器的词元与目标模型的不同。</translation>
+            <source>Its tokens differ, so its text is re-encoded; the output stays exact, but more drafted tokens are lost.</source>
+            <translation>它的词元不同，因此它的文本会被重新编码；输出仍然精确，但会损失更多草稿词元。</translation>
         </message>
         <message>
             <source>Not measured: {error}</source>
@@ -4861,6 +6640,17 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>right</source>
             <translation>右</translation>
+        </message>
+    </context>
+    <context>
+        <name>courses</name>
+        <message>
+            <source>Courses that the first round can take</source>
+            <translation>第一轮可能的过程</translation>
+        </message>
+        <message>
+            <source>{cells}. Written: {text}. Probability {chance}.</source>
+            <translation>{cells}。写出：{text}。概率 {chance}。</translation>
         </message>
     </context>
     <context>
@@ -4935,6 +6725,69 @@ Drop a folder or a .gguf file here.</source>
         </message>
     </context>
     <context>
+        <name>decode_steps</name>
+        <message>
+            <source>{n} ms</source>
+            <translation>{n} 毫秒</translation>
+        </message>
+        <message>
+            <source>1 of 3, draft: {n} tokens are guessed</source>
+            <translation>1/3 打草稿：猜了 {n} 个词元</translation>
+        </message>
+        <message>
+            <source>1 of 3, draft: one token is guessed</source>
+            <translation>1/3 打草稿：猜了一个词元</translation>
+        </message>
+        <message>
+            <source>2 of 3, verify: one call of the target scores {n} places at once</source>
+            <translation>2/3 验证：目标模型的一次调用同时为 {n} 个位置评分</translation>
+        </message>
+        <message>
+            <source>Nothing was drafted, and reading the prompt had given this token already.</source>
+            <translation>没有打草稿，而读取提示词时已经得到了这个词元。</translation>
+        </message>
+        <message>
+            <source>Nothing was drafted: one call of the target, one token</source>
+            <translation>没有打草稿：目标模型调用一次，得到一个词元</translation>
+        </message>
+        <message>
+            <source>3 of 3: the text ends here, so the target adds nothing.</source>
+            <translation>3/3：文本到此结束，所以目标模型不再添加。</translation>
+        </message>
+        <message>
+            <source>3 of 3, bonus: {token} – {why}.</source>
+            <translation>3/3 额外：{token} – {why}。</translation>
+        </message>
+        <message>
+            <source>3 of 3, correct: {token} – {why}.</source>
+            <translation>3/3 更正：{token} – {why}。</translation>
+        </message>
+        <message>
+            <source>The draft was unsure, so it stopped there.</source>
+            <translation>草稿模型没有把握，就停在那里。</translation>
+        </message>
+        <message>
+            <source>It had no more to propose.</source>
+            <translation>它没有更多可提议的。</translation>
+        </message>
+        <message>
+            <source>More wouldn't fit the length asked for.</source>
+            <translation>再多就超出所要求的长度。</translation>
+        </message>
+        <message>
+            <source>It guessed that the text ends there.</source>
+            <translation>它猜测文本在那里结束。</translation>
+        </message>
+        <message>
+            <source>All {n} are kept.</source>
+            <translation>{n} 个全部保留。</translation>
+        </message>
+        <message>
+            <source>{kept} of {n} are kept; {token} is {why}.</source>
+            <translation>{n} 个中保留 {kept} 个；{token}：{why}。</translation>
+        </message>
+    </context>
+    <context>
         <name>measures</name>
         <message>
             <source>{change} pt</source>
@@ -5003,6 +6856,184 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>no</source>
             <translation>否</translation>
+        </message>
+    </context>
+    <context>
+        <name>overlap</name>
+        <message>
+            <source>What's kept and what's made good, for the first token</source>
+            <translation>首个词元中保留的与补上的</translation>
+        </message>
+        <message>
+            <source>{word}: draft {p}, target {q}; kept {kept}, corrected {corrected}.</source>
+            <translation>{word}：草稿 {p}，目标 {q}；保留 {kept}，更正 {corrected}。</translation>
+        </message>
+        <message>
+            <source>kept, min(p, q)</source>
+            <translation>保留，min(p, q)</translation>
+        </message>
+        <message>
+            <source>dropped, p − q</source>
+            <translation>丢弃，p − q</translation>
+        </message>
+        <message>
+            <source>made good by corrections</source>
+            <translation>由更正补上</translation>
+        </message>
+        <message>
+            <source>the target's own q</source>
+            <translation>目标模型自己的 q</translation>
+        </message>
+    </context>
+    <context>
+        <name>speculation</name>
+        <message>
+            <source>Place in the draft</source>
+            <translation>在草稿中的位置</translation>
+        </message>
+        <message>
+            <source>Kept of tested</source>
+            <translation>检验中保留的比例</translation>
+        </message>
+        <message>
+            <source>Acceptance by place in the draft</source>
+            <translation>草稿中各位置的接受率</translation>
+        </message>
+        <message>
+            <source>Nothing was drafted, so no place of a draft was tested.</source>
+            <translation>没有打草稿，因此没有检验过草稿的任何位置。</translation>
+        </message>
+        <message>
+            <source>How often the first, second, third … token of a draft is kept.</source>
+            <translation>草稿的第一、第二、第三……个词元被保留的频率。</translation>
+        </message>
+        <message>
+            <source>kept (of so many tested)</source>
+            <translation>保留（检验数见柱底）</translation>
+        </message>
+        <message>
+            <source>all places {share}</source>
+            <translation>所有位置 {share}</translation>
+        </message>
+        <message>
+            <source>promised: Σ min(p, q)</source>
+            <translation>预期：Σ min(p, q)</translation>
+        </message>
+        <message>
+            <source>Promised: Σ min(p, q)</source>
+            <translation>预期：Σ min(p, q)</translation>
+        </message>
+        <message>
+            <source>Acceptance measured against promised</source>
+            <translation>接受率的实测与预期</translation>
+        </message>
+        <message>
+            <source>Nothing is drafted, so there's no acceptance to compare.</source>
+            <translation>没有打草稿，因此没有可比较的接受率。</translation>
+        </message>
+        <message>
+            <source>At temperature 0 a guess is kept just when it's the target's first choice; Σ min(p, q) speaks of sampling.</source>
+            <translation>温度为 0 时，猜测只有恰是目标模型的首选才被保留；Σ min(p, q) 说的是采样。</translation>
+        </message>
+        <message>
+            <source>After {n} tested guesses: how often they're kept, against Σ min(p, q).</source>
+            <translation>检验过 {n} 个猜测之后：它们被保留的频率与 Σ min(p, q) 的对照。</translation>
+        </message>
+        <message>
+            <source>kept {share}</source>
+            <translation>保留 {share}</translation>
+        </message>
+        <message>
+            <source>promised {share}</source>
+            <translation>预期 {share}</translation>
+        </message>
+        <message>
+            <source>Draft length γ</source>
+            <translation>草稿长度 γ</translation>
+        </message>
+        <message>
+            <source>Speed-up S(γ)</source>
+            <translation>加速比 S(γ)</translation>
+        </message>
+        <message>
+            <source>Speed-up by draft length</source>
+            <translation>各草稿长度的加速比</translation>
+        </message>
+        <message>
+            <source>Nothing is drafted, so there's no length to choose.</source>
+            <translation>没有打草稿，因此没有长度可选。</translation>
+        </message>
+        <message>
+            <source>The speed-up that each draft length promises, once calls were timed and guesses tested.</source>
+            <translation>对调用计时并检验猜测之后，各草稿长度可望带来的加速比。</translation>
+        </message>
+        <message>
+            <source>No call of a single token was timed in this run. Run a race, and this curve can be drawn.</source>
+            <translation>本次运行没有对单个词元的调用计时。进行一次赛跑，就能画出这条曲线。</translation>
+        </message>
+        <message>
+            <source>best: γ = {gamma}, {times}{x}</source>
+            <translation>最佳：γ = {gamma}，{times}{x}</translation>
+        </message>
+        <message>
+            <source>best: don't draft</source>
+            <translation>最佳：不打草稿</translation>
+        </message>
+        <message>
+            <source>measured</source>
+            <translation>实测</translation>
+        </message>
+        <message>
+            <source>today</source>
+            <translation>当前</translation>
+        </message>
+        <message>
+            <source>promised by the calls' costs</source>
+            <translation>按调用代价可望达到</translation>
+        </message>
+        <message>
+            <source>promised by this run's calls</source>
+            <translation>按本次运行的调用可望达到</translation>
+        </message>
+        <message>
+            <source>plain</source>
+            <translation>普通</translation>
+        </message>
+        <message>
+            <source>Tokens fed in one call</source>
+            <translation>一次调用输入的词元数</translation>
+        </message>
+        <message>
+            <source>Milliseconds</source>
+            <translation>毫秒</translation>
+        </message>
+        <message>
+            <source>Cost of a call</source>
+            <translation>一次调用的代价</translation>
+        </message>
+        <message>
+            <source>What a call of the target costs by the tokens it's fed, once calls were timed.</source>
+            <translation>对调用计时之后，目标模型的一次调用按输入词元数的代价。</translation>
+        </message>
+        <message>
+            <source>measured before the run</source>
+            <translation>运行之前测得</translation>
+        </message>
+        <message>
+            <source>as met in this run; medians</source>
+            <translation>本次运行中所见；中位数</translation>
+        </message>
+        <message>
+            <source>if more tokens were free</source>
+            <translation>若多输入词元不花代价</translation>
+        </message>
+        <message>
+            <source>target</source>
+            <translation>目标</translation>
+        </message>
+        <message>
+            <source>draft</source>
+            <translation>草稿</translation>
         </message>
     </context>
     <context>
@@ -5091,6 +7122,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>未检验</translation>
         </message>
         <message>
+            <source>guessed</source>
+            <translation>猜测</translation>
+        </message>
+        <message>
             <source>What you wrote.</source>
             <translation>你写的内容。</translation>
         </message>
@@ -5117,6 +7152,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Guessed, but not looked at, since an earlier token of the guess was dropped.</source>
             <translation>猜出了，但没有被看，因为猜测中更早的一个词元已被丢弃。</translation>
+        </message>
+        <message>
+            <source>Guessed by the draft; the target is asked at the next step.</source>
+            <translation>草稿模型猜出；下一步才询问目标模型。</translation>
         </message>
         <message>
             <source>part of the prompt</source>
@@ -5167,6 +7206,62 @@ Drop a folder or a .gguf file here.</source>
             <translation>被目标模型丢弃</translation>
         </message>
         <message>
+            <source>guessed with probability p = {p}; the target hasn't been asked yet</source>
+            <translation>以概率 p = {p} 猜出；尚未询问目标模型</translation>
+        </message>
+        <message>
+            <source>guessed; the target hasn't been asked yet</source>
+            <translation>猜出；尚未询问目标模型</translation>
+        </message>
+        <message>
+            <source>kept: the block holds up to here, u = {u} ≤ {chance}</source>
+            <translation>保留：整块到这里为止成立，u = {u} ≤ {chance}</translation>
+        </message>
+        <message>
+            <source>kept with a later one: the block was judged as a whole</source>
+            <translation>随后面的词元一起保留：整块一并评判</translation>
+        </message>
+        <message>
+            <source>dropped: the block doesn't hold up to here, u = {u} &gt; {chance}</source>
+            <translation>丢弃：整块到这里不成立，u = {u} &gt; {chance}</translation>
+        </message>
+        <message>
+            <source>dropped: the block doesn't hold up to here</source>
+            <translation>丢弃：整块到这里不成立</translation>
+        </message>
+        <message>
+            <source>kept: the target chose it, and it's among the tree's candidates (q = {q}, candidate {rank})</source>
+            <translation>保留：目标模型选中它，而它在树的候选之中（q = {q}，第 {rank} 候选）</translation>
+        </message>
+        <message>
+            <source>dropped: the target chose {other}, which isn't among the tree's candidates</source>
+            <translation>丢弃：目标模型选中 {other}，它不在树的候选之中</translation>
+        </message>
+        <message>
+            <source>kept: q = {q} is above what typical acceptance asks here, {bar}</source>
+            <translation>保留：q = {q} 高于典型接受在此处的要求 {bar}</translation>
+        </message>
+        <message>
+            <source>kept by typical acceptance: it's the target's first choice</source>
+            <translation>由典型接受保留：它是目标模型的首选</translation>
+        </message>
+        <message>
+            <source>dropped: q = {q} is below what typical acceptance asks here, {bar}</source>
+            <translation>丢弃：q = {q} 低于典型接受在此处的要求 {bar}</translation>
+        </message>
+        <message>
+            <source>dropped by typical acceptance</source>
+            <translation>被典型接受丢弃</translation>
+        </message>
+        <message>
+            <source>kept: it's among the target's {k} likeliest (q = {q})</source>
+            <translation>保留：它在目标模型最可能的 {k} 个之中（q = {q}）</translation>
+        </message>
+        <message>
+            <source>dropped: it isn't among the target's {k} likeliest (q = {q})</source>
+            <translation>丢弃：它不在目标模型最可能的 {k} 个之中（q = {q}）</translation>
+        </message>
+        <message>
             <source>not looked at: an earlier token of the round was dropped</source>
             <translation>没有看：本轮更早的一个词元已被丢弃</translation>
         </message>
@@ -5191,6 +7286,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>取代 {other}：从目标模型的所有其他词元中抽取</translation>
         </message>
         <message>
+            <source>put in place of {other}: drawn from what the block left of the target's probability</source>
+            <translation>取代 {other}：从整块留下的目标概率中抽取</translation>
+        </message>
+        <message>
+            <source>the target's own choice; the tree had no branch for it</source>
+            <translation>目标模型自己的选择；树上没有它的分支</translation>
+        </message>
+        <message>
+            <source>put in place of {other}: chosen by the target itself</source>
+            <translation>取代 {other}：由目标模型自己选出</translation>
+        </message>
+        <message>
             <source>one more for nothing: all {n} guesses were kept, and the same call had scored this place too</source>
             <translation>白得一个：{n} 个猜测全部保留，而同一次调用也已为这个位置评分</translation>
         </message>
@@ -5209,6 +7316,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>entropy {target} target</source>
             <translation>熵：目标 {target}</translation>
+        </message>
+        <message>
+            <source>candidate {n} of its place</source>
+            <translation>所在位置的第 {n} 候选</translation>
+        </message>
+        <message>
+            <source>{distance} from the target's law</source>
+            <translation>与目标分布相距 {distance}</translation>
         </message>
         <message>
             <source>place {position}</source>
@@ -5231,6 +7346,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>{token}：草稿 {p}，目标 {q}</translation>
         </message>
         <message>
+            <source>, left over {r}</source>
+            <translation>，剩余 {r}</translation>
+        </message>
+        <message>
             <source>Pinned. Esc or a click closes it.</source>
             <translation>已固定。按 Esc 或点击即可关闭。</translation>
         </message>
@@ -5239,8 +7358,83 @@ Drop a folder or a .gguf file here.</source>
             <translation>目标 q(x)</translation>
         </message>
         <message>
+            <source>left over (q−p)⁺</source>
+            <translation>剩余 (q−p)⁺</translation>
+        </message>
+        <message>
             <source>draft p(x)</source>
             <translation>草稿 p(x)</translation>
+        </message>
+    </context>
+    <context>
+        <name>toy_rules</name>
+        <message>
+            <source>Token by token</source>
+            <translation>逐词元</translation>
+        </message>
+        <message>
+            <source>Block verification</source>
+            <translation>整块验证</translation>
+        </message>
+        <message>
+            <source>Tree of guesses</source>
+            <translation>猜测树</translation>
+        </message>
+        <message>
+            <source>Typical acceptance</source>
+            <translation>典型接受</translation>
+        </message>
+        <message>
+            <source>Top-k acceptance</source>
+            <translation>Top-k 接受</translation>
+        </message>
+        <message>
+            <source>Argmax as a draw</source>
+            <translation>把最大值当作抽样</translation>
+        </message>
+        <message>
+            <source>Unsure discarded</source>
+            <translation>没把握的丢掉</translation>
+        </message>
+        <message>
+            <source>Correction from q</source>
+            <translation>从 q 更正</translation>
+        </message>
+        <message>
+            <source>A guess x is kept with probability min(1, q(x)/p(x)). The first one dropped is replaced by a draw from what the draft left over, (q − p)⁺ scaled to 1. Kept and made good add up to q, whatever p is.</source>
+            <translation>猜测 x 以概率 min(1, q(x)/p(x)) 保留。第一个被丢弃的，由从草稿剩下的部分（归一化的 (q − p)⁺）抽取的取代。无论 p 如何，保留的与补上的合起来等于 q。</translation>
+        </message>
+        <message>
+            <source>The guesses are judged together, by the ratio of their joint probabilities, and the longest beginning that it allows is kept. At least as many are kept as token by token, and the law is the same (Sun et al. 2024).</source>
+            <translation>各猜测按联合概率之比一并评判，保留它所允许的最长开头。保留的至少与逐词元一样多，分布相同（Sun et al. 2024）。</translation>
+        </message>
+        <message>
+            <source>The draft's two likeliest tokens stand at each depth. The target draws from q: where its token is among them the walk goes on from there, where not, that token ends the round. So every token is a draw from q.</source>
+            <translation>每一层放着草稿最可能的两个词元。目标模型从 q 抽取：若抽到的在其中，就从那里继续；若不在，该词元结束这一轮。因此每个词元都是从 q 的抽样。</translation>
+        </message>
+        <message>
+            <source>A guess is kept where q(x) is above a threshold that sinks as the target gets less sure. More is kept, but how often a word comes depends on the draft too (Cai et al. 2024).</source>
+            <translation>q(x) 高于阈值的猜测被保留，目标模型越没有把握，阈值越低。保留得更多，但一个词出现的频率也取决于草稿（Cai et al. 2024）。</translation>
+        </message>
+        <message>
+            <source>A guess is kept where it's among the target's k likeliest, however unlikely it ought to be. More is kept, and the draft's taste shows in the text.</source>
+            <translation>猜测只要在目标模型最可能的 k 个之中就保留，不管它本应多么不可能。保留得更多，而草稿的口味会显现在文本里。</translation>
+        </message>
+        <message>
+            <source>The draft takes its likeliest token, yet the ratio is taken as if it had drawn it by chance. What's certain has p(x) = 1: with less in its place too much is kept (transformers issue 32867).</source>
+            <translation>草稿取了它最可能的词元，比值却当作是随机抽到的。必然的事 p(x) = 1：用更小的数代替，就会保留过多（transformers issue 32867）。</translation>
+        </message>
+        <message>
+            <source>The draft stops where it's unsure of the token that it drew, and throws that token away. What remains isn't a draw from p any more. Stopping and keeping the token would be exact.</source>
+            <translation>草稿在对所抽词元没有把握时停止，并把该词元丢掉。剩下的不再是从 p 的抽样。停止但保留该词元才是精确的。</translation>
+        </message>
+        <message>
+            <source>After a dropped guess the correction is drawn from q itself, not from (q − p)⁺. Words that the draft likes then come too often: as guesses, and as corrections once more.</source>
+            <translation>猜测被丢弃后，更正从 q 本身而不是从 (q − p)⁺ 抽取。于是草稿偏爱的词出现得过多：作为猜测一次，作为更正又一次。</translation>
+        </message>
+        <message>
+            <source>{rule}: total variation {tv}</source>
+            <translation>{rule}：全变差 {tv}</translation>
         </message>
     </context>
     <context>

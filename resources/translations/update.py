@@ -196,7 +196,7 @@ class CoreReader(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.generic_visit(node)
-        if node.name in ("draft_problem", "why_not"):  # functions that answer with a sentence, or with nothing
+        if node.name in ("draft_problem", "draft_note", "why_not"):  # functions that answer with a sentence, or with nothing
             for part in ast.walk(node):
                 if isinstance(part, ast.Return):
                     self.notes += notes_in(part.value)
