@@ -44,6 +44,7 @@ WIDTHS = (*calibrate.WIDTHS, 33, 65)  # tokens a forward at which costs are meas
 SEARCHED = 160  # tokens that a set of skipped layers is searched on
 SELF = ("early-exit", "layer-skip")
 COPY = {"opening": (0.95, 20), "horizon": 400}  # of a packed copy: it's the target itself, rounded (measured: 0.96-0.98)
+OPENING = 8  # tests that an earlier text's acceptance is worth at most: another text may be of another kind
 
 
 @dataclass
@@ -51,21 +52,24 @@ class Held:
     """What a worker keeps of one target between prompts.
 
     caches: by lane and model, with what they hold, so that the next turn of a chat reads only what's new; packed: the target's
-    packed copy; costs: what was measured for a pair; skipped: the sets of layers that were found, by the prompt's beginning.
+    packed copy; costs: what was measured for a pair; skipped: the sets of layers that were found, by the prompt's beginning;
+    openings: what the acceptance of a pair was, which the adaptive length begins the next text with.
     """
 
     caches: dict[tuple, CachedModel] = field(default_factory=dict)
     packed: Any = None
     costs: dict[tuple, Costs] = field(default_factory=dict)
     skipped: dict[tuple, tuple[int, ...]] = field(default_factory=dict)
+    openings: dict[tuple, tuple[float, float]] = field(default_factory=dict)
 
     def keep(self, *models: Any, packed: bool = False) -> None:
-        """Forgets the caches and costs of all models but these, and the packed copy unless it's still wanted."""
+        """Forgets what belongs to all models but these, and the packed copy unless it's still wanted."""
         if not packed:
             self.packed = None
         kept = {id(m) for m in models} | ({id(self.packed)} if packed else set())
         self.caches = {key: cache for key, cache in self.caches.items() if id(cache.model) in kept}
         self.costs = {key: costs for key, costs in self.costs.items() if key[0] is None or key[0] in kept}
+        self.openings = {key: opening for key, opening in self.openings.items() if key[0] is None or key[0] in kept}
 
 
 @dataclass
@@ -140,6 +144,8 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run, *, rival_dra
         for lane in lab.turns(made):
             if lane is made[0]:
                 run.progress("Decoding", lane.decoding.history.new, sampling.max_new_tokens, force=False)
+        for lane, (_, _, model) in zip(made, lanes, strict=True):
+            lab.learn(lane, model, sampling)
         return _result(lab, made, sampling)
 
 
@@ -284,14 +290,7 @@ class Lab:
             if measure or drafting.policy == "adaptive":
                 measured = self.costs_of(drafting, draft, settings)
             if policy is None and drafting.policy == "adaptive":
-                policy = Adaptive(
-                    lane_costs,
-                    longest=drafting.gamma,
-                    prior=measured,
-                    branches=drafting.branches if drafting.verifier == "tree" else 1,
-                    catch_up=drafting.proposer in ("draft", "packed"),  # the others read what the target wrote at no cost
-                    **(COPY if drafting.proposer == "packed" else {}),
-                )
+                policy = self._adaptive(drafting, draft, settings, sampling, lane_costs, measured)
         decoding = Decoding(
             target,
             prompt,
@@ -305,6 +304,34 @@ class Lab:
             details=details,
         )
         return Lane(name, drafting, decoding, measured, settings)
+
+    def _adaptive(
+        self, drafting: Drafting, draft: Any, settings: dict[str, Any], sampling: Sampling, costs: Costs, measured: Costs | None
+    ) -> Adaptive:
+        how: dict[str, Any] = dict(COPY) if drafting.proposer == "packed" else {}
+        if opening := self.held.openings.get(self._opening_key(drafting, draft, settings, sampling)):
+            how["opening"] = opening
+        return Adaptive(
+            costs,
+            longest=drafting.gamma,
+            prior=measured,
+            branches=drafting.branches if drafting.verifier == "tree" else 1,
+            catch_up=drafting.proposer in ("draft", "packed"),  # the others read what the target wrote at no cost
+            **how,
+        )
+
+    def learn(self, lane: Lane, draft: Any, sampling: Sampling) -> None:
+        """Keeps what the lane's acceptance was, where its length was adaptive, for the next text of the pair."""
+        policy, drafting = lane.decoding.policy, lane.drafting
+        if drafting is None or not isinstance(policy, Adaptive):
+            return
+        rate, tests = policy.evidence()
+        if tests >= OPENING / 2:
+            self.held.openings[self._opening_key(drafting, draft, lane.settings, sampling)] = rate, min(tests, OPENING)
+
+    def _opening_key(self, drafting: Drafting, draft: Any, settings: dict[str, Any], sampling: Sampling) -> tuple:
+        model = self.held.packed if drafting.proposer == "packed" else draft.model if drafting.proposer == "draft" else None
+        return id(model) if model is not None else None, drafting.proposer, drafting.verifier, repr(settings), sampling.temperature
 
     @staticmethod
     def verifier(drafting: Drafting, sampling: Sampling) -> Any:

@@ -268,6 +268,27 @@ def test_costs_are_measured_once_for_a_pair(target, draft, monkeypatch):
     assert not held.costs
 
 
+def test_the_next_text_begins_with_what_the_pair_was_worth(target, draft, monkeypatch):
+    openings = []
+
+    class Told(lab.Adaptive):
+        def __init__(self, *args, **how):
+            openings.append(how.get("opening"))
+            super().__init__(*args, **how)
+
+        def evidence(self):
+            return 0.7, 30.0
+
+    monkeypatch.setattr(lab, "Adaptive", Told)
+    held = lab.Held()
+    for temperature in (0.0, 0.0, 1.0):
+        ran(target, draft, held=held, proposer="draft", policy="adaptive", max_new_tokens=4, temperature=temperature)
+    assert openings == [None, (0.7, lab.OPENING), None]  # at another temperature it's another matter
+    assert len(held.openings) == 2
+    held.keep(target.model)
+    assert not held.openings
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [
