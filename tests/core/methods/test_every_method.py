@@ -9,6 +9,7 @@ from core.run import Run
 from tests.conftest import make_pico
 from tests.core.methods.conftest import apply
 
+CALIBRATED = {"windows": 4, "context": 32}
 SHORT = {"steps": 3, "batch": 2, "context": 16}
 SETTINGS = {  # beside each method's defaults, on a pico model
     "magnitude": [{}, {"pattern": "2:4"}, {"scope": "global", "sparsity": 0.3}],
@@ -19,6 +20,7 @@ SETTINGS = {  # beside each method's defaults, on a pico model
         {"bits": 8, "symmetric": True},
         *({"bits": b} for b in (6, 5, 3, 2)),
     ],
+    "gptq": [CALIBRATED, CALIBRATED | {"bits": 3, "symmetric": False}, CALIBRATED | {"bits": 8}],
     "distil": [SHORT],
     "finetune": [SHORT],
 }
@@ -61,7 +63,7 @@ def test_what_is_made_reloads_as_it_was(request, verifier, tmp_path, name, value
         assert after.weight_bytes == before.weight_bytes  # zeros are no savings
     if name == "magnitude":
         assert after.nonzero < before.nonzero
-    if name == "rtn":
+    if family == "quantization":
         assert inspect.inspect(made).quantization
 
 

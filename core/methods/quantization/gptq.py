@@ -1,0 +1,193 @@
+"""GPTQ: each column is rounded, and the columns not rounded yet take up the error that this makes in the layer's outputs.
+
+Frantar et al., 'GPTQ: Accurate Post-Training Quantization for Generative Pre-trained Transformers' (2023), algorithm 1:
+columns in blocks, the inverse Hessian by Cholesky, damping. Act-order (columns of the largest inputs first) with static
+groups (each column keeps the grid of its own neighbours), so that what's saved needs no table of columns. Each block is
+quantized on the outputs of the quantized ones before it, within a block layer after layer. Covers the linear layers of the
+blocks, saved packed; embeddings and the head are grid.py's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from core.methods import Given, Outcome, calibration, method, sequential
+from core.methods.calibration import CalibrationParams
+from core.methods.common import stored_dtype
+from core.methods.quantization import grid
+from core.methods.quantization.grid import GridParams
+from core.methods.sequential import Hessian
+from core.models import packed
+from core.models.blocks import weight_of
+from core.models.packed import PackedLinear, QuantWeight
+from core.params import knob
+from core.records import Ledger, SourceInfo
+from core.run import Run
+
+BLOCK = 128  # columns whose errors reach the rest of the weight in one product
+
+
+class GptqParams(CalibrationParams, GridParams):
+    act_order: bool = knob(
+        True,
+        title="Important columns first",
+        help="Round the columns with the largest inputs first, while the most other columns are left to take up their error. "
+        "Turn it off only to compare.",
+        advanced=True,
+    )
+    damping: float = knob(
+        0.01,
+        title="Damping",
+        help="Share of the mean diagonal added to the Hessian. Raise it to 0.1 where a layer's error is larger than with rtn.",
+        gt=0,
+        le=1,
+        advanced=True,
+    )
+    clip: bool = knob(
+        True,
+        title="Clip outliers",
+        help="Search for each scale the range with the least squared error, columns weighed by their inputs, instead of reaching to "
+        "the largest weight.",
+    )
+
+
+def label(params: GptqParams) -> str:
+    """'gptq 4-bit g64 asymmetric'."""
+    return " ".join([f"gptq {params.bits}-bit", *grid.grid_label(params)])
+
+
+def estimate_gptq(params: GptqParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
+    return grid.estimate_size(params, info, ledger)
+
+
+@method(
+    "gptq",
+    title="GPTQ",
+    family="quantization",
+    summary="Minutes, needs a text. The most accurate 4 bits without training: errors are made up for by the weights not yet rounded.",
+    needs=("calibration",),
+    paper="https://arxiv.org/abs/2210.17323",
+    estimate=estimate_gptq,
+    label=label,
+)
+def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
+    """Replaces the linear layers of the blocks by PackedLinear modules, one block at a time."""
+    layers, transposed = grid.targets(model, given.info)
+    size, notes = grid.group_of(params, layers)
+    ids, more = calibration.draw(given.text, given.tokenizer, params, given.info, given.seed, run)
+    notes += more
+    dtype = stored_dtype(given.info)  # a scale rounded only on saving would give other weights than those measured
+    packable = {name for name, _ in layers}
+    count = 0
+    for turn in sequential.walk(model, run, "Quantizing", ids):
+        for names in turn.groups():
+            wanted = [name for name in names if name in packable]
+            if not wanted:
+                continue
+            hessian = turn.collect(Hessian, wanted)[wanted[0]]  # one for all of them, since they read the same
+            factor = factorise(hessian.sum / hessian.tokens, params.damping, params.act_order)
+            for name in wanted:
+                run.check_cancelled()
+                module = turn.linears[name]
+                weight = grid.finite(name, weight_of(module))
+                quant = compensated(
+                    weight, factor, params.bits, size, grid.symmetric(params), dtype, importance=hessian.squares if params.clip else None
+                )
+                turn.replace(name, PackedLinear.from_linear(module, quant))
+                count += 1
+    notes.append(grid.sentence(count, params.bits, size, dtype))
+    notes += grid.left_out(transposed)
+    for note in notes:
+        run.log(note)
+    return Outcome(model, tuple(notes))
+
+
+# ---- the rounding, on plain tensors ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What GPTQ needs of the Hessian of a layer's inputs."""
+
+    order: Tensor  # (in,): columns in the order in which they're rounded
+    upper: Tensor  # (in, in): Cholesky factor U of the inverse, in that order: H^-1 = U^T U
+    dead: Tensor  # (in,) bool, in the weight's own order: inputs that are always 0
+
+
+def factorise(hessian: Tensor, damping: float, act_order: bool = True) -> Factor:
+    """The Factor of a Hessian (in, in), damped by `damping` times its mean diagonal, more where that doesn't make it definite."""
+    hessian = hessian.clone()
+    diagonal = hessian.diagonal()
+    dead = diagonal == 0
+    diagonal[dead] = 1
+    order = diagonal.argsort(descending=True, stable=True) if act_order else torch.arange(len(hessian), device=hessian.device)
+    hessian = hessian[order][:, order]
+    mean = hessian.diagonal().mean()
+    for more in (1, 10, 100, 1000):
+        hessian.diagonal().add_(more * damping * mean)
+        lower, failed = torch.linalg.cholesky_ex(hessian)
+        if failed:
+            continue
+        upper, failed = torch.linalg.cholesky_ex(torch.cholesky_inverse(lower), upper=True)
+        if not failed and torch.isfinite(upper).all():
+            return Factor(order, upper, dead)
+    raise ValueError("the inputs' Hessian isn't finite")
+
+
+def compensated(
+    weight: Tensor,
+    factor: Factor,
+    bits: int,
+    group_size: int | None,
+    symmetric: bool,
+    scale_dtype: torch.dtype,
+    importance: Tensor | None = None,
+    block: int = BLOCK,
+) -> QuantWeight:
+    """weight (out, in) on its grids, each column's error taken up by those after it in the factor's order.
+
+    importance: (in,) to search each group's range by (see grid.searched_range); None: the full range. The grids are those of
+    the weight as it comes (static groups), whatever the order.
+    """
+    work = weight.detach().float().clone()
+    work[:, factor.dead] = 0
+    if importance is None:
+        low, high = grid.full_range(work, bits, group_size, symmetric)
+    else:
+        low, high = grid.searched_range(work, bits, group_size, symmetric, scale_dtype, importance)
+    scale, zero = packed.grid(low, high, bits, symmetric, scale_dtype)
+    columns = weight.shape[1]
+    group = factor.order // (group_size or columns)  # (in,): each column's group, in the order of rounding
+    work = work[:, factor.order].t().contiguous()  # (in, out): a column lies together
+    codes = torch.empty(work.shape, dtype=torch.int8, device=work.device)
+    scales, zeros = scale.t().contiguous(), None if zero is None else zero.t().contiguous()  # (groups, out)
+    bottom, top = packed.code_range(bits)
+    product = scale_dtype if packed.dequantized_on_load(bits, symmetric) else torch.float32  # the dtype a reload multiplies in
+    for start in range(0, columns, block):
+        end = min(start + block, columns)
+        part, errors = work[start:end], torch.empty_like(work[start:end])  # (block, out)
+        upper = factor.upper[start:end, start:end]
+        diagonal = upper.diagonal().tolist()
+        which = group[start:end].tolist()
+        for i in range(end - start):
+            s = scales[which[i]]
+            x = part[i] / s.float()
+            if zeros is not None:
+                z = zeros[which[i]]
+                x = x + z
+            code = x.round_().clamp_(bottom, top)
+            codes[start + i] = code.to(torch.int8)
+            shifted = code if zeros is None else code - z
+            rounded = (shifted.to(product) * s.to(product)).float()
+            errors[i] = (part[i] - rounded) / diagonal[i]
+            if i + 1 < end - start:
+                part[i + 1 :].addr_(upper[i, i + 1 :], errors[i], alpha=-1)
+        if end < columns:
+            work[end:].addmm_(factor.upper[start:end, end:].t(), errors, alpha=-1)
+    unordered = torch.empty_like(codes)
+    unordered[factor.order] = codes
+    return QuantWeight(bits, group_size, symmetric, scale, zero, unordered.t().contiguous())
