@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QFrame, QToolTip
 
 from app.decode_numbers import parts
 from app.decode_run import PLAIN_LANE, DecodeRun, Figures, Lane, moving_average, race_line, thin
@@ -133,6 +133,21 @@ class CalmPlot(pg.PlotWidget):
         else:
             painter.drawRoundedRect(QRectF(x + 6, y - 4, 10, 8), 2, 2)
 
+    def reading(self, x: float) -> str:
+        """What there is at a place along the bottom axis, in words; the subclass's. '': nothing."""
+        return ""
+
+    def mouseMoveEvent(self, event) -> None:
+        super().mouseMoveEvent(event)
+        box = self.getPlotItem().getViewBox()
+        at = event.position()
+        inside = box.mapRectToScene(box.rect()).contains(at)
+        words = self.reading(box.mapSceneToView(at).x()) if inside else ""
+        if words:
+            QToolTip.showText(event.globalPosition().toPoint(), words, self)
+        else:
+            QToolTip.hideText()
+
     def wheelEvent(self, event) -> None:
         event.ignore()  # the page scrolls, not the plot
 
@@ -171,6 +186,16 @@ class ByRound(CalmPlot):
         """done: rounds over at the moment shown; those after it are pale. None: all."""
         self._lane, self._done = lane, done
         self.redraw()
+
+    def reading(self, x: float) -> str:
+        """The round at a place."""
+        index = round(x) - 1
+        return self.of_round(index) if self._lane is not None and 0 <= index < len(self._lane.rounds) else ""
+
+    def of_round(self, index: int) -> str:
+        taken = self._lane.rounds[index]
+        words = translate("acceptance", "round {n}: {drafted} guessed, {tested} tested, {kept} kept")
+        return words.format(n=index + 1, drafted=len(taken.drafted), tested=taken.tested, kept=taken.accepted)
 
     def _clicked(self, event) -> None:
         if self._lane is not None and self._lane.rounds and event.button() == Qt.MouseButton.LeftButton:
@@ -237,6 +262,11 @@ class TimelinePlot(ByRound):
         for pair in self._bars:
             for item in pair:
                 self.addItem(item)
+
+    def of_round(self, index: int) -> str:
+        draft, verify, rest = (f"{1000 * seconds:.1f}" for seconds in parts(self._lane.rounds[index]))
+        words = translate("acceptance", "round {n}: draft {draft} ms, verify {verify} ms, the rest {rest} ms")
+        return words.format(n=index + 1, draft=draft, verify=verify, rest=rest)
 
     def redraw(self) -> None:
         if not hasattr(self, "_bars") or self._lane is None:
@@ -329,6 +359,16 @@ class RacePlot(CalmPlot):
             return translate("acceptance", "Tokens over time, with the draft and without.")
         self.set_run(moment.run, moment.seconds)
         return ""
+
+    def reading(self, x: float) -> str:
+        """Where every lane stood then."""
+        if self._run is None or x < 0:
+            return ""
+        lines = [translate("acceptance", "{n} s").format(n=f"{x:.2f}")]
+        for name in self._run.order:
+            words = translate("acceptance", "{lane}: {n} tokens")
+            lines.append(words.format(lane=lane_title(self._run, name), n=self._run.lanes[name].tokens_at(x)))
+        return "\n".join(lines)
 
     def set_run(self, run: DecodeRun | None, until: float | None = None) -> None:
         """until: seconds of the replay's moment; None: the end."""

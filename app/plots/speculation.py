@@ -88,6 +88,19 @@ class PositionsPlot(Marked):
         self.redraw()
         return ""
 
+    def reading(self, x: float) -> str:
+        """What became of the guesses at a place of the draft."""
+        index = round(x) - 1
+        if not 0 <= index < len(self._positions):
+            return ""
+        place = self._positions[index]
+        words = translate("speculation", "place {n}: {kept} of {tested} kept, {share}")
+        said = words.format(n=index + 1, kept=place.kept, tested=place.tested, share=f"{100 * place.rate:.0f} %")
+        if place.known:
+            promised = translate("speculation", "promised {share}").format(share=f"{100 * place.overlap / place.known:.0f} %")
+            said += f"\n{promised}"
+        return said
+
     def redraw(self) -> None:
         if not hasattr(self, "_dots") or not self._positions:
             return
@@ -221,6 +234,13 @@ class GainPlot(Marked):
         self.redraw()
         return ""
 
+    def reading(self, x: float) -> str:
+        """What a length promises."""
+        gamma = round(x)
+        if self._gain is None or not 0 <= gamma < len(self._gain.curve):
+            return ""
+        return translate("speculation", "\u03b3 = {gamma}: {times}{x}").format(gamma=gamma, times=TIMES, x=f"{self._gain.curve[gamma]:.2f}")
+
     def redraw(self) -> None:
         if not hasattr(self, "_dots") or self._gain is None:
             return
@@ -305,6 +325,18 @@ class CostsPlot(Marked):
         self.set_key([(words, "text2", "dot"), (translate("speculation", "if more tokens were free"), "muted", "dash")])
         self.redraw()
         return ""
+
+    def reading(self, x: float) -> str:
+        """What a call of so many tokens costs, where that was measured."""
+        n = round(x)
+        said = []
+        if self._costs is not None and n in self._costs.target:
+            words = translate("speculation", "target, {n} tokens: {ms} ms")
+            said.append(words.format(n=n, ms=f"{1000 * self._costs.target[n]:.2f}"))
+        if self._costs is not None and n in self._costs.draft:
+            words = translate("speculation", "draft, {n} tokens: {ms} ms")
+            said.append(words.format(n=n, ms=f"{1000 * self._costs.draft[n]:.2f}"))
+        return "\n".join(said)
 
     def redraw(self) -> None:
         if not hasattr(self, "_free") or self._costs is None:

@@ -1109,3 +1109,20 @@ def test_plots_say_what_is_missing(lab):
         said[key] = slot.sentence
     assert {key for key, words in said.items() if not words} == {"timeline", "costs", "race"}
     whole_run(lab, 40, greedy=True)
+
+
+def test_plots_tell_what_is_under_the_pointer(lab):
+    race(lab)
+    slot, said = lab.slots[0], {}
+    for key, x in (("rounds", 3), ("timeline", 3), ("positions", 1), ("gain", 2), ("costs", 4), ("race", 0.2)):
+        slot.choose(key)
+        said[key] = slot.plot.reading(x)
+        assert slot.plot.reading(-5) == ""
+    third = lab.shown_run.lane.rounds[2]
+    assert said["rounds"] == f"round 3: 4 guessed, {third.tested} tested, {third.accepted} kept"
+    assert said["timeline"].startswith("round 3: draft 16.0 ms, verify 30.0 ms")
+    assert said["positions"].startswith("place 1: ")
+    assert said["gain"].startswith("γ = 2: ×")
+    assert said["costs"] == "target, 4 tokens: 33.50 ms"
+    assert said["race"].splitlines()[0] == "0.20 s"
+    assert len(said["race"].splitlines()) == 4
