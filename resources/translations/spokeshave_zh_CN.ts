@@ -4315,6 +4315,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>每轮一根柱，随到随画。</translation>
         </message>
         <message>
+            <source>round {n}: {drafted} guessed, {tested} tested, {kept} kept</source>
+            <translation>第 {n} 轮：猜 {drafted}，检验 {tested}，保留 {kept}</translation>
+        </message>
+        <message>
             <source>Accepted</source>
             <translation>已接受</translation>
         </message>
@@ -4337,6 +4341,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Where each round's time went</source>
             <translation>每轮的时间花在哪里</translation>
+        </message>
+        <message>
+            <source>round {n}: draft {draft} ms, verify {verify} ms, the rest {rest} ms</source>
+            <translation>第 {n} 轮：草稿 {draft} 毫秒，验证 {verify} 毫秒，其余 {rest} 毫秒</translation>
         </message>
         <message>
             <source>draft</source>
@@ -4369,6 +4377,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Tokens over time, with the draft and without.</source>
             <translation>词元随时间的变化，有草稿与无草稿。</translation>
+        </message>
+        <message>
+            <source>{n} s</source>
+            <translation>{n} 秒</translation>
+        </message>
+        <message>
+            <source>{lane}: {n} tokens</source>
+            <translation>{lane}：{n} 个词元</translation>
         </message>
         <message>
             <source>{n} tok/s</source>
@@ -5254,6 +5270,38 @@ Drop a folder or a .gguf file here.</source>
             <translation>请从列表中选择一个。</translation>
         </message>
         <message>
+            <source>Windows</source>
+            <translation>窗口数</translation>
+        </message>
+        <message>
+            <source>Windows of text that the method looks at, drawn from all over it. 16 is a quick try; beyond 128 hardly anything improves. Time grows with it.</source>
+            <translation>该方法所看的文本窗口数，取自文本各处。16 为快速试验；超过 128 几乎不再改善。时间随之增长。</translation>
+        </message>
+        <message>
+            <source>Context</source>
+            <translation>上下文</translation>
+        </message>
+        <message>
+            <source>Tokens a window. Memory and time grow with it; shortened, visibly, to what the model holds.</source>
+            <translation>每个窗口的词元数。内存和时间随之增长；会缩短到模型所能容纳的长度，并予以说明。</translation>
+        </message>
+        <message>
+            <source>tokens</source>
+            <translation>个词元</translation>
+        </message>
+        <message>
+            <source>A text to calibrate on is needed.</source>
+            <translation>需要用于校准的文本。</translation>
+        </message>
+        <message>
+            <source>Reading the text</source>
+            <translation>正在读取文本</translation>
+        </message>
+        <message>
+            <source>{name} has {tokens} tokens, fewer than one window of {context}.</source>
+            <translation>{name} 有 {tokens} 个词元，不足一个 {context} 的窗口。</translation>
+        </message>
+        <message>
             <source>Student</source>
             <translation>学生</translation>
         </message>
@@ -5470,6 +5518,38 @@ Drop a folder or a .gguf file here.</source>
             <translation>模型已损坏；请从来源重新导入。</translation>
         </message>
         <message>
+            <source>Important columns first</source>
+            <translation>重要的列优先</translation>
+        </message>
+        <message>
+            <source>Round the columns with the largest inputs first, while the most other columns are left to take up their error. Turn it off only to compare.</source>
+            <translation>先舍入输入最大的列，此时剩下最多的其他列来承担其误差。仅为比较才关闭。</translation>
+        </message>
+        <message>
+            <source>Damping</source>
+            <translation>阻尼</translation>
+        </message>
+        <message>
+            <source>Share of the mean diagonal added to the Hessian. Raise it to 0.1 where a layer's error is larger than with rtn.</source>
+            <translation>加到海森矩阵上的平均对角元的比例。若某层误差大于 rtn，请升到 0.1。</translation>
+        </message>
+        <message>
+            <source>Clip outliers</source>
+            <translation>截断离群值</translation>
+        </message>
+        <message>
+            <source>Search for each scale the range with the least squared error, columns weighed by their inputs, instead of reaching to the largest weight.</source>
+            <translation>为每个缩放因子搜索平方误差最小的范围（各列按其输入加权），而不是一直延伸到最大的权重。</translation>
+        </message>
+        <message>
+            <source>GPTQ</source>
+            <translation>GPTQ</translation>
+        </message>
+        <message>
+            <source>Minutes, needs a text. The most accurate 4 bits without training: errors are made up for by the weights not yet rounded.</source>
+            <translation>需几分钟和一段文本。不经训练时最准确的 4 位：误差由尚未舍入的权重弥补。</translation>
+        </message>
+        <message>
             <source>Bits</source>
             <translation>位数</translation>
         </message>
@@ -5550,14 +5630,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>带偏移</translation>
         </message>
         <message>
-            <source>Clip outliers</source>
-            <translation>截断离群值</translation>
-        </message>
-        <message>
-            <source>Search for each scale the range with the least squared error, instead of reaching to the largest weight. Takes some twenty times longer; helps at 4 bits and below.</source>
-            <translation>为每个缩放系数寻找平方误差最小的范围，而不是覆盖到最大的权重。耗时约为二十倍；在 4 位及以下有帮助。</translation>
-        </message>
-        <message>
             <source>{name} has no linear layers that can be saved packed{why}.</source>
             <translation>{name} 没有可以打包保存的线性层{why}。</translation>
         </message>
@@ -5566,12 +5638,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择另一个模型，或改为剪枝。</translation>
         </message>
         <message>
-            <source>Quantizing</source>
-            <translation>正在量化</translation>
-        </message>
-        <message>
             <source>The weights of {layer} aren't all numbers (NaN or infinite), so they can't be rounded.</source>
             <translation>{layer} 的权重不全是数字（有 NaN 或无穷），因此无法取整。</translation>
+        </message>
+        <message>
+            <source>Search for each scale the range with the least squared error, instead of reaching to the largest weight. Takes some twenty times longer; helps at 4 bits and below.</source>
+            <translation>为每个缩放系数寻找平方误差最小的范围，而不是覆盖到最大的权重。耗时约为二十倍；在 4 位及以下有帮助。</translation>
+        </message>
+        <message>
+            <source>Quantizing</source>
+            <translation>正在量化</translation>
         </message>
         <message>
             <source>Round to nearest</source>
@@ -5580,6 +5656,26 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Seconds, needs no data. 8 bits: half the size, hardly a loss. 4 bits: a quarter, and it shows.</source>
             <translation>数秒，不需要数据。8 位：大小减半，几乎没有损失。4 位：四分之一，能看出损失。</translation>
+        </message>
+        <message>
+            <source>Not all linear layers of {block} are used when it runs ({layers}), so it can't be calibrated.</source>
+            <translation>{block} 运行时并非所有线性层都被用到（{layers}），因此无法校准。</translation>
+        </message>
+        <message>
+            <source>Choose a method that needs no data, such as rtn.</source>
+            <translation>请选择不需要数据的方法，例如 rtn。</translation>
+        </message>
+        <message>
+            <source>The activations of {windows} windows of {context} tokens take {needed} MB, and {free} MB are free.</source>
+            <translation>{windows} 个 {context} 词元窗口的激活需要 {needed} MB，而可用的有 {free} MB。</translation>
+        </message>
+        <message>
+            <source>Choose fewer or shorter windows.</source>
+            <translation>请选择更少或更短的窗口。</translation>
+        </message>
+        <message>
+            <source>{architecture} can't be worked on block by block: {why}.</source>
+            <translation>无法逐块处理 {architecture}：{why}。</translation>
         </message>
         <message>
             <source>Batch</source>
@@ -5594,16 +5690,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>个窗口</translation>
         </message>
         <message>
-            <source>Context</source>
-            <translation>上下文</translation>
-        </message>
-        <message>
             <source>Tokens a window. Memory and time grow with it; longer than what the model will read later is wasted.</source>
             <translation>每个窗口的词元数。内存和时间随之增长；超过模型日后会读的长度就是浪费。</translation>
-        </message>
-        <message>
-            <source>tokens</source>
-            <translation>个词元</translation>
         </message>
         <message>
             <source>Size of the updates at their largest. Halve it where the loss jumps or rises; double it where it hardly falls.</source>
@@ -5640,10 +5728,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>bfloat16</source>
             <translation>bfloat16</translation>
-        </message>
-        <message>
-            <source>Reading the text</source>
-            <translation>正在读取文本</translation>
         </message>
         <message>
             <source>{name} has {tokens} tokens; training with a context of {context} needs {needed}, part of them kept aside.</source>
@@ -6494,6 +6578,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>{title} 适用于 {n}；这是 {n2}。</translation>
         </message>
         <message>
+            <source>Calibrated on windows of {context} tokens instead of {context2}, which is more than the model holds.</source>
+            <translation>校准用的窗口为 {context} 个词元而不是 {context2}，因为后者超出模型所能容纳的长度。</translation>
+        </message>
+        <message>
+            <source>Calibrated on {count} windows instead of {windows}: {name} holds no more.</source>
+            <translation>用 {count} 个窗口校准而不是 {windows} 个：{name} 没有更多。</translation>
+        </message>
+        <message>
             <source>The size is the student's own.</source>
             <translation>大小即为学生自身的大小。</translation>
         </message>
@@ -6526,20 +6618,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>保持原样，因为 {group} 不能整除它们的宽度：{n}。</translation>
         </message>
         <message>
-            <source>The size isn't known beforehand: the model's shape isn't in its configuration.</source>
-            <translation>事先不知道大小：模型的形状不在其配置中。</translation>
-        </message>
-        <message>
-            <source>Group size {size} instead of {group_size}, which doesn't divide the widths.</source>
-            <translation>分组大小为 {size} 而不是 {group_size}，因为后者不能整除各层宽度。</translation>
-        </message>
-        <message>
-            <source>Group size {size} instead of {group_size}: {group_size2} doesn't divide the widths {n}, and all layers get the same.</source>
-            <translation>分组大小为 {size} 而不是 {group_size}：{group_size2} 不能整除宽度 {n}，所有层采用相同的分组。</translation>
-        </message>
-        <message>
-            <source>{n} linear layers in {bits} bits, one scale for each {n2}</source>
-            <translation>{n} 个线性层为 {bits} 位，每个{n2}一个缩放系数</translation>
+            <source>{count} linear layers in {bits} bits, one scale for each {n}</source>
+            <translation>{count} 个线性层为 {bits} 位，每{n}一个缩放因子</translation>
         </message>
         <message>
             <source>{size} columns of a row</source>
@@ -6550,12 +6630,12 @@ Drop a folder or a .gguf file here.</source>
             <translation>输出行</translation>
         </message>
         <message>
-            <source>{kept}; embeddings and head stay in {n}.</source>
-            <translation>{kept}；嵌入和输出头保持 {n}。</translation>
+            <source>The size isn't known beforehand: the model's shape isn't in its configuration.</source>
+            <translation>事先不知道大小：模型的形状不在其配置中。</translation>
         </message>
         <message>
-            <source>Left as they were, since transformers can't reload them packed: {n}.</source>
-            <translation>保持原样，因为 transformers 无法以打包形式重新加载它们：{n}。</translation>
+            <source>Group size {size} instead of {group_size}, which doesn't divide the widths.</source>
+            <translation>分组大小为 {size} 而不是 {group_size}，因为后者不能整除各层宽度。</translation>
         </message>
         <message>
             <source>{after} at the best step ({best_step}), which was kept</source>
@@ -6908,6 +6988,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>草稿的第一、第二、第三……个词元被保留的频率。</translation>
         </message>
         <message>
+            <source>place {n}: {kept} of {tested} kept, {share}</source>
+            <translation>位置 {n}：{tested} 个中保留 {kept} 个，{share}</translation>
+        </message>
+        <message>
+            <source>promised {share}</source>
+            <translation>预期 {share}</translation>
+        </message>
+        <message>
             <source>kept (of so many tested)</source>
             <translation>保留（检验数见柱底）</translation>
         </message>
@@ -6944,10 +7032,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>保留 {share}</translation>
         </message>
         <message>
-            <source>promised {share}</source>
-            <translation>预期 {share}</translation>
-        </message>
-        <message>
             <source>Draft length γ</source>
             <translation>草稿长度 γ</translation>
         </message>
@@ -6970,6 +7054,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>No call of a single token was timed in this run. Run a race, and this curve can be drawn.</source>
             <translation>本次运行没有对单个词元的调用计时。进行一次赛跑，就能画出这条曲线。</translation>
+        </message>
+        <message>
+            <source>γ = {gamma}: {times}{x}</source>
+            <translation>γ = {gamma}：{times}{x}</translation>
         </message>
         <message>
             <source>best: γ = {gamma}, {times}{x}</source>
@@ -7026,6 +7114,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>if more tokens were free</source>
             <translation>若多输入词元不花代价</translation>
+        </message>
+        <message>
+            <source>target, {n} tokens: {ms} ms</source>
+            <translation>目标，{n} 个词元：{ms} 毫秒</translation>
+        </message>
+        <message>
+            <source>draft, {n} tokens: {ms} ms</source>
+            <translation>草稿，{n} 个词元：{ms} 毫秒</translation>
         </message>
         <message>
             <source>target</source>
