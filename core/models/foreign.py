@@ -161,7 +161,8 @@ def is_native(settings: dict[str, Any], found: dict[str, TensorInfo]) -> bool:
     if method_of(settings) != "compressed-tensors" or any(n.endswith(".weight_g_idx") for n in found):
         return False
     groups = list((settings.get("config_groups") or {}).values())
-    return bool(groups) and _formats(settings) <= set(NATIVE) and all(map(_plain, groups)) and not settings.get("kv_cache_scheme")
+    whole = _sparsity(settings) == "dense" and not settings.get("kv_cache_scheme")
+    return whole and bool(groups) and _formats(settings) <= set(NATIVE) and all(map(_plain, groups))
 
 
 def _plain(group: dict[str, Any]) -> bool:
@@ -169,6 +170,11 @@ def _plain(group: dict[str, Any]) -> bool:
     grids = {"int": ("channel", "group", "tensor"), "float": ("channel", "tensor") if weights.get("num_bits") == 8 else ()}
     known = weights.get("strategy") in grids.get(weights.get("type", "int"), ())
     return known and not group.get("output_activations") and (not inputs or ActivationQuant.from_config(inputs) is not None)
+
+
+def _sparsity(settings: dict[str, Any]) -> str:
+    """How the zeros of a sparse model are left out of its files; 'dense' where they aren't."""
+    return (settings.get("sparsity_config") or {}).get("format") or "dense"
 
 
 def _formats(settings: dict[str, Any]) -> set[Any]:
@@ -181,7 +187,9 @@ def quantizes_activations(settings: dict[str, Any]) -> bool:
     if method == "compressed-tensors":
         groups = (settings.get("config_groups") or {}).values()
         return any(g.get("input_activations") or g.get("output_activations") for g in groups) or bool(settings.get("kv_cache_scheme"))
-    return method in ("fbgemm_fp8", "fp8") and settings.get("activation_scheme", "dynamic") is not None
+    if method == "torchao":
+        return "Activation" in json.dumps(settings)  # the name of its configuration's class says so
+    return method in ("fbgemm_fp8", "fp8")
 
 
 def why_not(settings: dict[str, Any], found: dict[str, TensorInfo]) -> str | None:
@@ -201,7 +209,7 @@ def why_not(settings: dict[str, Any], found: dict[str, TensorInfo]) -> str | Non
         return None if _any(found, "._weight_qdata") else "torchao"
     if method == "compressed-tensors":
         formats = {str(f) for f in _formats(settings)}
-        sparse = (settings.get("sparsity_config") or {}).get("format") or "dense"
+        sparse = _sparsity(settings)
         weights = [g.get("weights") or {} for g in (settings.get("config_groups") or {}).values()]
         fits = all(w.get("num_bits") == (4 if formats & set(FLOATS4) else 8) for w in weights if w.get("type") == "float")
         if formats and formats <= {*NATIVE, *FLOATS4, "mxfp8-quantized"} and sparse == "dense" and fits:
