@@ -276,10 +276,13 @@ class GainPlot(Marked):
         span = max(high - low, 0.2)
         near = abs(now_x - found.best) < len(curve) * 0.3 and abs(now_y - curve[found.best]) < span * 0.3
         after = now_x >= found.best or not near
+        beside = ("right", -2.0, 9.0) if after else ("left", -2.0, -9.0)
+        if not after and now_x < len(curve) * 0.3:  # there's no room at its left
+            beside = ("middle", -17.0, 0.0)
         side, shift = ("middle", 0.0) if not near else ("left", -6.0) if after else ("right", 6.0)
         self._marks = [
             Mark(found.best, curve[found.best], best, "bonus_text", side, -15, shift),
-            Mark(now_x, now_y, f"{said}  {TIMES}{now_y:.2f}", "text", "right" if after else "left", -2, 9 if after else -9),
+            Mark(now_x, now_y, f"{said}  {TIMES}{now_y:.2f}", "text", *beside),
         ]
         self.set_key(
             [
