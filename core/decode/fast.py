@@ -6,11 +6,16 @@ Linear layers are laid out for few rows where that's measured to pay (kernels.Pr
 product for queries, keys and values, one for gate and up, fused norms, and attention written for few rows. A block takes
 the new form only where its output on a probe agrees with the old one's. Covers float32 on a CPU; elsewhere, and for
 blocks of another plan, nothing is changed but what's said. Caches, masks and positions stay transformers' own.
+
+A model whose weights came packed (core.models.load, packed=True) keeps them packed, on its own grid, in the kernels for
+8 and 4 bits; activations then pass through bfloat16, so its outputs are as exact as that. Grids without a kernel (5 and 6
+bits, groups at 8 bits, rounded activations) stay as they are, which is slower than bfloat16: `Quickened.slow` counts them.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,8 +23,9 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers.pytorch_utils import Conv1D
 
-from core.decode.kernels import Prepacked, can_prepack, dense_of, prepacking_pays
+from core.decode.kernels import Codes4, Codes8, Half, Prepacked, can_int4, can_int8, can_prepack, dense_of, prepacking_pays
 from core.models import blocks
+from core.models.packed import PackedLinear
 
 FEW = 32  # rows up to which attention is two small products; beyond, torch's own kernel is faster
 CLOSE = 2e-4  # the most that a block's new form may differ, as a share of its output's size
@@ -35,7 +41,20 @@ class Quickened:
     prepacked: int = 0
     fused: int = 0
     blocks: int = 0
+    packed: int = 0  # layers that stay packed, in a kernel for their grid
+    slow: int = 0  # layers that stay packed without one
     why: str = ""
+
+
+def _parts(block: nn.Module) -> dict[str, tuple[nn.Module, ...]]:
+    """The linear layers of a block of the plan, those with the same input together."""
+    attention, mlp = block.self_attn, block.mlp
+    return {
+        "qkv": (attention.q_proj, attention.k_proj, attention.v_proj),
+        "out": (attention.o_proj,),
+        "gate_up": (mlp.gate_proj, mlp.up_proj),
+        "down": (mlp.down_proj,),
+    }
 
 
 class Rope:
@@ -67,10 +86,8 @@ class Block(nn.Module):
         self.heads = self.kv_heads * self.groups
         # Plain attributes: looking up a parameter goes through nn.Module's __getattr__, ten times a block.
         self.__dict__["norms"] = tuple((n.weight, n.variance_epsilon) for n in (old.input_layernorm, old.post_attention_layernorm))
-        self.qkv = _joined((attention.q_proj, attention.k_proj, attention.v_proj), kernel)
-        self.out = _joined((attention.o_proj,), kernel)
-        self.gate_up = _joined((mlp.gate_proj, mlp.up_proj), kernel)
-        self.down = _joined((mlp.down_proj,), kernel)
+        for part, layers in _parts(old).items():
+            setattr(self, part, _joined(layers, kernel))
         self.activation = mlp.act_fn
         self.rope = rope
         self.attention_type = getattr(old, "attention_type", None)
@@ -127,11 +144,33 @@ def normed(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
 
 def _joined(layers: tuple[nn.Module, ...], kernel) -> nn.Module:
     """One linear layer for several with the same input, their outputs one after another."""
-    weights, biases = zip(*(dense_of(layer) for layer in layers), strict=True)
-    bias = None
-    if any(b is not None for b in biases):
-        bias = torch.cat([b if b is not None else w.new_zeros(w.shape[0]) for w, b in zip(weights, biases, strict=True)])
-    return kernel(torch.cat(weights) if len(weights) > 1 else weights[0], bias)
+    weights = [dense_of(layer)[0] for layer in layers]
+    return kernel(torch.cat(weights) if len(weights) > 1 else weights[0], _joined_bias(layers))
+
+
+def _joined_bias(layers: Sequence[nn.Module]) -> Tensor | None:
+    if all(layer.bias is None for layer in layers):
+        return None
+    return torch.cat([torch.zeros(layer.out_features) if layer.bias is None else layer.bias.float() for layer in layers])
+
+
+def joined_packed(layers: Sequence[PackedLinear]) -> nn.Module | None:
+    """One kernel for packed layers with the same input and grid; None where there's none for that grid."""
+    quants = [layer.quant for layer in layers]
+    first = quants[0]
+    alike = all((q.bits, q.group_size, q.symmetric, q.kind) == (first.bits, first.group_size, first.symmetric, first.kind) for q in quants)
+    if not alike or first.kind != "int" or any(layer.activation for layer in layers):
+        return None
+    codes, scale = torch.cat([q.codes for q in quants]), torch.cat([q.scale for q in quants])
+    zero = None if first.zero is None else torch.cat([q.zero for q in quants])
+    if first.bits == 8 and scale.shape[1] == 1 and can_int8(codes.device):
+        return Codes8(codes, scale, zero, _joined_bias(layers))
+    if first.bits <= 4 and can_int4():
+        try:
+            return Codes4(codes, scale, zero, _joined_bias(layers))
+        except ValueError:  # no group of the kernel's fits
+            return None
+    return None
 
 
 def dense_kernel(weight: Tensor, bias: Tensor | None = None) -> nn.Linear:
@@ -154,15 +193,22 @@ def quicken(model: nn.Module) -> Quickened:
     done = Quickened()
     if getattr(model, "_quickened", None) is not None:
         return model._quickened
-    weights = [m.weight.t() if type(m) is Conv1D else m.weight for m in model.modules() if type(m) in (nn.Linear, Conv1D)]
-    if not weights or not all(can_prepack(w) for w in weights):
+    layers = [m for m in model.modules() if type(m) in (nn.Linear, Conv1D, PackedLinear)]
+    packed = [m for m in layers if type(m) is PackedLinear]
+    weights = [m.weight.t() if type(m) is Conv1D else m.weight for m in layers if type(m) is not PackedLinear]
+    if not layers or not all(can_prepack(w) for w in weights) or any(m.dtype != torch.float32 or m._like.is_cuda for m in packed):
         done.why = "only float32 weights on a CPU are laid out anew"
     else:
         kernel = Prepacked if prepacking_pays(weights) else dense_kernel
-        del weights
+        # What's stored in bfloat16 loses nothing in it, and beside packed layers float32's rounding isn't kept anyway.
+        if packed and kernel is Prepacked and all(torch.equal(w, w.to(torch.bfloat16).float()) for w in weights):
+            kernel = Half
+        del weights, layers
         done.fused, done.blocks = fuse(model, kernel)
-        if kernel is Prepacked:
-            done.prepacked = replace_linears(model, Prepacked)
+        done.packed, done.slow = _replace_packed(model) if packed else (0, 0)
+        done.packed += sum(isinstance(m, (Codes4, Codes8)) for b in model.modules() if isinstance(b, Block) for m in b.children())
+        if kernel is not dense_kernel:
+            done.prepacked = replace_linears(model, kernel)
         else:
             done.why = "oneDNN's layout isn't faster here"
     model._quickened = done
@@ -180,6 +226,20 @@ def replace_linears(model: nn.Module, kernel) -> int:
     return count
 
 
+def _replace_packed(model: nn.Module) -> tuple[int, int]:
+    """Puts packed layers that are left into kernels for their grids. Returns how many, and how many have none."""
+    done = slow = 0
+    for name, module in list(model.named_modules()):
+        if type(module) is PackedLinear:
+            new = joined_packed((module,))
+            if new is None:
+                slow += 1
+            else:
+                blocks.replace(model, name, new)
+                done += 1
+    return done, slow
+
+
 def fuse(model: nn.Module, kernel) -> tuple[int, int]:
     """Gives every block that allows it the new form. Returns how many took it, and how many there are."""
     names = [name for name, _ in blocks.blocks(model)]  # names, so that a block's old form is let go when the next one's turn comes
@@ -194,8 +254,14 @@ def fuse(model: nn.Module, kernel) -> tuple[int, int]:
         new = Block(block, rope, dense_kernel)
         if new.heads * new.head_dim != block.self_attn.q_proj.out_features or not _agrees(block, new, angles):
             continue
-        for part in ("qkv", "out", "gate_up", "down"):
-            setattr(new, part, kernel(*dense_of(getattr(new, part))))
+        parts = {
+            part: joined_packed(layers) if isinstance(layers[0], PackedLinear) else _joined(layers, kernel)
+            for part, layers in _parts(block).items()
+        }
+        if any(part is None for part in parts.values()):
+            continue
+        for part, joined in parts.items():
+            setattr(new, part, joined)
         blocks.replace(model, name, new.eval())
         fused += 1
     return fused, len(names)
@@ -211,7 +277,8 @@ def _of_the_plan(block: nn.Module) -> bool:
     return (
         attention == ATTENTION
         and MLP <= mlp <= MLP | {"act_fn"}
-        and all(type(m) is nn.Linear for m in linears)
+        and len({type(m) for m in linears}) == 1
+        and type(linears[0]) in (nn.Linear, PackedLinear)
         and all(hasattr(n, "weight") and hasattr(n, "variance_epsilon") for n in norms)
         and all(hasattr(block.self_attn, n) for n in ("layer_idx", "head_dim", "scaling", "num_key_value_groups"))
     )

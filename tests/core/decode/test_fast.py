@@ -158,3 +158,65 @@ def test_costs_of_a_short_context_are_measured_at_what_fits(target_model):
     target = CachedModel(target_model)
     target.context = 8
     assert set(measure(target, None, (1, 4, 9), length=64, repeats=1).table()["target"]) <= {1, 4}
+
+
+def pack(model, bits, group, symmetric):
+    """The model with its blocks' linear layers packed on a grid, and the same dequantized."""
+    from core.models import blocks
+    from core.models.packed import PackedLinear, quantize
+
+    packed, dense = copy.deepcopy(model), copy.deepcopy(model)
+    for name, layer in blocks.linears(model):
+        quant = quantize(layer.weight, bits, group, symmetric, scale_dtype=torch.bfloat16)
+        blocks.replace(packed, name, PackedLinear.from_linear(layer, quant))
+        dense.get_submodule(name).weight.data = packed.get_submodule(name).weight
+    return packed, dense
+
+
+@pytest.mark.parametrize(("bits", "group", "symmetric"), [(8, None, True), (8, None, False), (4, 32, True), (4, 32, False), (3, 32, True)])
+def test_a_packed_model_stays_packed_and_computes_on_its_own_grid(bits, group, symmetric):
+    torch.manual_seed(5)
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model("llama", **SMALL, **HEADS)).eval().requires_grad_(False)
+    packed, dense = pack(model, bits, group, symmetric)
+    want = walk(dense)
+    done = fast.quicken(packed)
+    assert done.fused == 2
+    assert (done.packed, done.slow) == (8, 0)  # four products a block
+    got = walk(packed)
+    assert (got - want).abs().max() < 0.03 * want.abs().max()  # bfloat16's 8 bits
+
+
+def test_grids_without_a_kernel_stay_as_they_are_and_are_counted():
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model("llama", **SMALL, **HEADS)).eval().requires_grad_(False)
+    packed, dense = pack(model, 6, 32, True)
+    done = fast.quicken(packed)
+    assert (done.fused, done.packed, done.slow) == (0, 0, 14)
+    assert torch.allclose(walk(packed), walk(dense), atol=2e-5)
+
+
+@pytest.mark.parametrize("rows", [3, 210])
+@pytest.mark.parametrize(
+    ("bits", "group", "symmetric", "outputs"), [(8, None, False, 40), (4, 64, False, 100), (4, None, True, 64), (2, 96, True, 64)]
+)
+def test_kernels_multiply_by_what_the_grid_says(bits, group, symmetric, outputs, rows):
+    from core.models.packed import dequantize, quantize
+
+    inputs = 192
+    quant = quantize(torch.randn(outputs, inputs), bits, group, symmetric, scale_dtype=torch.bfloat16)
+    kind = kernels.Codes8 if bits == 8 else kernels.Codes4
+    layer = kind(quant.codes, quant.scale, quant.zero, torch.ones(outputs))
+    x = torch.randn(1, rows, inputs).bfloat16().float()
+    weight = dequantize(quant, torch.float32).double()
+    want = torch.nn.functional.linear(x.double(), weight) + 1
+    assert (layer(x) - want).abs().max() < 0.01 * want.abs().max()
+    assert (layer.dense() - weight).abs().max() < 0.01 * weight.abs().max()
+    stored = sum(b.nbytes for b in layer.buffers())
+    assert stored < outputs * inputs * (1.1 if bits == 8 else 0.9)  # 4 bits: filled up to 64 rows, 4 bytes a group
+
+
+def test_half_is_the_product_in_bfloat16():
+    weight, x = torch.randn(32, 64).bfloat16().float(), torch.randn(1, 3, 64).bfloat16().float()
+    layer = kernels.Half(weight, torch.ones(32))
+    want = torch.nn.functional.linear(x.double(), weight.double()) + 1
+    assert (layer(x) - want).abs().max() < 0.01 * want.abs().max()
+    assert torch.equal(layer.dense(), weight)
