@@ -60,11 +60,11 @@ class Fold:
         return values.view(heads, times, -1).amax(1).flatten()
 
     @torch.no_grad()
-    def apply(self, s: Tensor, stored: torch.dtype | None = None) -> None:
+    def apply(self, s: Tensor, stored: torch.dtype | None = None) -> Tensor:
         """Divides the source's channels by s (channels,) > 0 and multiplies the targets' columns by it, in place.
 
         stored: the dtype that a norm's weight will be saved in: it's rounded here, and the columns take what it was really
-        divided by, so that saving moves nothing.
+        divided by, so that saving moves nothing. Returns what the columns were multiplied by: (in,).
         """
         source = self.source
         s = s.to(source.weight.device, torch.float32)
@@ -84,6 +84,7 @@ class Fold:
         columns = self.columns(s)
         for _, target in self.targets:
             target.weight.mul_(columns.to(target.weight.dtype))
+        return columns
 
     def tensors(self) -> list[Tensor]:
         """What `apply` changes."""
@@ -256,3 +257,8 @@ def _planned(name: str, block: nn.Module, plan: list[tuple]) -> list[Fold] | Non
             return None
         out.append(Fold(prefix + source, modules[source], tuple((prefix + t, modules[t]) for t in targets), repeat, plus_one))
     return out
+
+
+def folds_of_block(model: nn.Module, name: str, block: nn.Module, args: tuple, kwargs: dict) -> list[Fold]:
+    """The folds of one block, called with these arguments: for walks that hold one block at a time."""
+    return _of_block(name, block, args, kwargs, _head_dim(model))

@@ -175,6 +175,10 @@ class Turn:
         feed = self._fed()
         return torch.cat([feed.run(self.index, self.block, x) for x in feed.batches(batches)])
 
+    def call(self) -> tuple[tuple, dict]:
+        """The arguments with which the block is called for the first window alone."""
+        return self._fed().call(self.index)
+
     def replace(self, name: str, module: nn.Module) -> None:
         """Puts `module` where the model has the layer `name`."""
         replace(self.model, name, module)
@@ -312,12 +316,16 @@ class Feed:
 
     def run(self, index: int, block: nn.Module, x: Tensor) -> Tensor:
         """The block's output (windows, context, hidden) for x of that shape."""
-        args, kwargs = self._calls[index][len(x)]
-        if "hidden_states" in kwargs:
-            out = block(*args, **(kwargs | {"hidden_states": x}))
-        else:
-            out = block(x, *args, **kwargs)
+        args, kwargs = self._arguments(index, x)
+        out = block(*args, **kwargs)
         return out[0] if isinstance(out, tuple) else out
+
+    def call(self, index: int) -> tuple[tuple, dict]:
+        return self._arguments(index, self.inputs[:1].to(self.device))
+
+    def _arguments(self, index: int, x: Tensor) -> tuple[tuple, dict]:
+        args, kwargs = self._calls[index][len(x)]
+        return (args, kwargs | {"hidden_states": x}) if "hidden_states" in kwargs else ((x, *args), kwargs)
 
     def advance(self, index: int, block: nn.Module) -> None:
         """Replaces the activations by what the block makes of them."""
@@ -355,6 +363,9 @@ class Feed:
                 self.run_handle.check_cancelled()
                 model.base_model(input_ids=batch.to(self.device))
                 place += len(batch)
+            if 1 not in self._calls[0]:  # so that a single window can be tried too
+                place = 0
+                model.base_model(input_ids=ids[:1].to(self.device))
         finally:
             for block in found:
                 block.__dict__.pop("forward", None)

@@ -82,7 +82,6 @@ def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
     notes += more
     dtype = stored_dtype(given.info)  # a scale rounded only on saving would give other weights than those measured
     packable = {name for name, _ in layers}
-    count = 0
     for turn in sequential.walk(model, run, "Quantizing", ids):
         for names in turn.groups():
             wanted = [name for name in names if name in packable]
@@ -98,8 +97,9 @@ def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
                     weight, factor, params.bits, size, grid.symmetric(params), dtype, importance=hessian.squares if params.clip else None
                 )
                 turn.replace(name, PackedLinear.from_linear(module, quant))
-                count += 1
-    notes.append(grid.sentence(count, params.bits, size, dtype))
+    rest = grid.round_rest(model, layers, params, size, dtype)
+    notes.append(grid.sentence(len(layers), params.bits, size, dtype))
+    notes += rest
     notes += grid.left_out(transposed)
     for note in notes:
         run.log(note)

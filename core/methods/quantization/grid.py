@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from core.errors import UserError
 from core.methods import estimates
 from core.models import packed
-from core.models.blocks import linears
-from core.models.packed import QuantWeight
+from core.models.blocks import linears, replace, weight_of
+from core.models.packed import PackedLinear, QuantWeight
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 
@@ -144,6 +144,20 @@ def sentence(count: int, bits: int, size: int | None, dtype: torch.dtype) -> str
     """'210 linear layers in 4 bits, one scale for each 64 columns of a row; embeddings and head stay in bfloat16.'"""
     kept = f"{count} linear layers in {bits} bits, one scale for each {f'{size} columns of a row' if size else 'output row'}"
     return f"{kept}; embeddings and head stay in {str(dtype).removeprefix('torch.')}."
+
+
+def round_rest(
+    model: nn.Module, layers: list[tuple[str, nn.Linear]], params: GridParams, size: int | None, dtype: torch.dtype
+) -> list[str]:
+    """Rounds the layers of `layers` that are still there as they were: those outside the blocks (BERT's pooler). Says so."""
+    names = []
+    for name, module in layers:
+        if model.get_submodule(name) is module:
+            weight = finite(name, weight_of(module))
+            quant = round_to_nearest(weight, params.bits, size, symmetric(params), params.bits < 8, dtype)
+            replace(model, name, PackedLinear.from_linear(module, quant))
+            names.append(name)
+    return [f"Outside the blocks, so only rounded to nearest: {', '.join(names)}."] if names else []
 
 
 def left_out(transposed: list[str]) -> list[str]:

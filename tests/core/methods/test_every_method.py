@@ -21,6 +21,8 @@ SETTINGS = {  # beside each method's defaults, on a pico model
         *({"bits": b} for b in (6, 5, 3, 2)),
     ],
     "gptq": [CALIBRATED, CALIBRATED | {"bits": 3, "symmetric": False}, CALIBRATED | {"bits": 8}],
+    "awq": [CALIBRATED, CALIBRATED | {"symmetric": False}],
+    "hqq": [{}, {"bits": 3, "symmetric": False}],
     "distil": [SHORT],
     "finetune": [SHORT],
 }
