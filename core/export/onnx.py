@@ -14,7 +14,6 @@ import contextlib
 import json
 import os
 import resource
-import secrets
 import shutil
 import time
 import traceback
@@ -23,19 +22,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
-from filelock import FileLock, Timeout
 
 import core
 from core.errors import Cancelled, UserError, explain
 from core.export import parity
-from core.export.runtime import DATA, GRAPH, REPORT
+from core.export.runtime import DATA, GRAPH
+from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import SourceInfo, now
 from core.run import Run
 from core.workspace import read_json, write_atomically
 
 T = TypeVar("T")
 
-MADE_BY = "spokeshave"
 PROFILE = "portable"
 TASKS = ("causal-lm", "encoder", "classifier")
 MEMORY_FACTOR = 3.5  # peak over the float32 weights: the model, its answers, the graph being written, and the check's own session
@@ -67,8 +65,8 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False) -> dict
     folder, to = Path(folder), Path(to).absolute()
     begun = time.perf_counter()
     try:
-        _check_target(to, overwrite)
-        with _partial(to) as work:
+        check_target(to, overwrite)
+        with partial(to) as work:
             made = work / "export"
             made.mkdir()
             report = _make(folder, made, run)
@@ -76,88 +74,14 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False) -> dict
             report["bytes"] = sum(p.stat().st_size for p in made.iterdir())
             write_atomically(made / REPORT, json.dumps(report, indent=1))
             run.check_cancelled()
-            _check_target(to, overwrite)
-            _move_into_place(made, to, work)
+            check_target(to, overwrite)
+            move_into_place(made, to, work)
     except (UserError, Cancelled):
         raise
     except Exception as error:
         raise explain(error, detail=traceback.format_exc()) from error
     run.log(f"Exported to {to}: largest difference {report['max_abs']:.2g}, {report['bytes'] / 1e6:.1f} MB.")
     return report
-
-
-# ---- the target -----------------------------------------------------------------------------------------------------------
-
-
-def _is_ours(folder: Path) -> bool:
-    try:
-        return json.loads((folder / REPORT).read_text(encoding="utf-8")).get("made_by") == MADE_BY
-    except (OSError, ValueError, AttributeError):
-        return False
-
-
-def _check_target(to: Path, overwrite: bool) -> None:
-    if to.is_file():
-        raise UserError("{path} is a file, and an export is a folder.", hint="Choose another name.", path=str(to))
-    if not to.is_dir() or not any(to.iterdir()):
-        return
-    if not _is_ours(to):
-        raise UserError(
-            "{path} isn't empty, and what is in it isn't an earlier export.",
-            hint="Choose a new or an empty folder.",
-            path=str(to),
-        )
-    if not overwrite:
-        raise UserError(
-            "{path} holds an earlier export.",
-            hint="Choose another folder, or ask for the earlier export to be replaced.",
-            path=str(to),
-        )
-
-
-@contextlib.contextmanager
-def _partial(to: Path) -> Iterator[Path]:
-    """A work folder beside `to`, on the same disk so that it can be renamed; removed at the end, whatever happened.
-
-    What an export to the same place left when it was killed is removed first. One that is still at work holds the lock.
-    """
-    to.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(to.parent / f".partial-{to.name}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise UserError("Another export to {path} is running.", hint="Wait for it, or choose another folder.", path=str(to)) from None
-    try:
-        for dead in to.parent.glob(f".partial-{glob_escape(to.name)}-*"):
-            shutil.rmtree(dead, ignore_errors=True)
-        work = to.parent / f".partial-{to.name}-{secrets.token_hex(4)}"
-        work.mkdir()
-        try:
-            yield work
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(lock.lock_file)
-        lock.release()
-
-
-def glob_escape(name: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
-
-
-def _move_into_place(made: Path, to: Path, work: Path) -> None:
-    """Renames; an earlier export is set aside first, and comes back should the rename fail."""
-    if not to.exists():
-        os.rename(made, to)
-        return
-    aside = work / "earlier"
-    os.rename(to, aside)
-    try:
-        os.rename(made, to)
-    except OSError:
-        os.rename(aside, to)
-        raise
 
 
 # ---- making it ------------------------------------------------------------------------------------------------------------

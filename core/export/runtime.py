@@ -20,7 +20,7 @@ import onnxruntime
 from core.errors import UserError
 from core.workspace import read_json
 
-GRAPH, DATA, REPORT = "model.onnx", "model.onnx.data", "export_report.json"
+GRAPH, DATA = "model.onnx", "model.onnx.data"
 _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
