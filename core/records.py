@@ -341,13 +341,18 @@ class EnumerateSpec(Spec):
 
 
 class ExportSpec(Spec):
-    """Result {folder, report}; the report's figures are stored as measurements of the variant too."""
+    """Result {folder, report}; the report's figures are stored as measurements of the variant too.
+
+    gguf_type: what a GGUF file's matrices are stored in; 'auto' keeps a quantized variant's own grid, and is q8_0 for a dense one.
+    """
 
     kind: Literal["export"] = "export"
     workspace: str
     variant: str
     to: str
     overwrite: bool = False
+    format: Literal["onnx", "gguf"] = "onnx"
+    gguf_type: Literal["auto", "f32", "f16", "bf16", "q8_0", "q4_0", "q4_k"] = "auto"
 
 
 class TryExportSpec(Spec):

@@ -867,8 +867,35 @@ def export_onnx(workspace: str, variant: str, to: str, overwrite: bool, device: 
     home = Workspace(workspace)
     source = home.variant(variant)
     spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=str(Path(to).expanduser().absolute()), overwrite=overwrite)
+    _export(spec, source.name, device, as_json, debug)
+
+
+@command("export-gguf")
+@workspace_option
+@variant_option
+@click.option("--to", required=True, type=click.Path(file_okay=False), help="The folder to make.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(("auto", "f32", "f16", "bf16", "q8_0", "q4_0", "q4_k")),
+    default="auto",
+    show_default=True,
+    help="What matrices are stored in; auto: a quantized variant's own grid, else q8_0.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace an earlier export there.")
+@device_option
+def export_gguf(workspace: str, variant: str, to: str, kind: str, overwrite: bool, device: str, as_json: bool, debug: bool) -> None:
+    """Export to GGUF, for llama.cpp, and read the file back with plain transformers; not passed is not done."""
+    home = Workspace(workspace)
+    source = home.variant(variant)
+    place = str(Path(to).expanduser().absolute())
+    spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=place, overwrite=overwrite, format="gguf", gguf_type=kind)
+    _export(spec, source.name, device, as_json, debug)
+
+
+def _export(spec: ExportSpec, name: str, device: str, as_json: bool, debug: bool) -> None:
     with Driver(quiet=as_json, debug=debug) as driver:
-        result = driver.run(spec, f"Exporting {source.name}", device=device)
+        result = driver.run(spec, f"Exporting {name}", device=device)
     if as_json:
         return document(result)
     made = table("check", "value", title=result["folder"])
