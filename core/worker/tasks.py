@@ -19,7 +19,7 @@ from core.decode import exactness, find, lab
 from core.errors import UserError
 from core.evaluate import embedding, perplexity
 from core.evaluate import speed as speeds
-from core.export import onnx
+from core.export import gguf, onnx
 from core.export.runtime import OnnxGenerator
 from core.models import bring, inspect, load, save, size, verify
 from core.recipe import Recipe, Source, Step, TextRef
@@ -436,10 +436,17 @@ def export(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, ExportSpec)
     workspace = Workspace(spec.workspace)
     variant = workspace.variant(spec.variant)
-    report = onnx.export(workspace.path(variant.id), Path(spec.to), run, overwrite=spec.overwrite)
+    folder, to = workspace.path(variant.id), Path(spec.to)
     where = {"folder": str(spec.to), "check": "onnxruntime against torch"}
+    kinds = [("onnx_max_abs", "max_abs"), ("onnx_top1", "top1"), ("onnx_bytes", "bytes")]
+    if spec.format == "gguf":
+        report = gguf.export(folder, to, run, kind=spec.gguf_type, name=variant.name, overwrite=spec.overwrite)
+        where |= {"check": "plain transformers' GGUF reader against torch", "type": report["kind"]}
+        kinds = [("gguf_max_abs", "max_abs"), ("gguf_top1", "top1"), ("gguf_kl", "kl"), ("gguf_bytes", "bytes")]
+    else:
+        report = onnx.export(folder, to, run, overwrite=spec.overwrite)
     found = []
-    for kind, key in (("onnx_max_abs", "max_abs"), ("onnx_top1", "top1"), ("onnx_bytes", "bytes")):
+    for kind, key in kinds:
         if isinstance(report.get(key), (int, float)):
             found.append(
                 Measurement(kind=kind, value=float(report[key]), n=int(report.get("tokens", 0) or 0), conditions=where, taken=now())
