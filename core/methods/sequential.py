@@ -7,9 +7,12 @@
 
 The calibration windows are embedded once; their activations at the door of the next block are one tensor (windows, context,
 hidden) in the dtype that the model computes in, and nothing else of them is kept. A method looks at what goes into the linear
-layers of the block (`collect`), changes the block, and lets the walk go on, which runs the changed block to get the next
-one's inputs. Without calibration the walk goes from block to block and runs none. Reports 'error/<layer>', the relative error
-of each changed layer's output, and checks for cancellation at every batch.
+layers of the block (`collect`), changes the block (`replace` a layer, or `write` a weight), and lets the walk go on, which runs
+the changed block to get the next one's inputs. Without calibration the walk goes from block to block and runs none. Reports
+'error/<layer>', the relative error of each changed layer's output, and checks for cancellation at every batch.
+
+Where blocks aren't all in memory, or finished ones are to outlive a crash, a `Home` brings them in and puts them away
+(core.models.streamed): then one block is held at a time.
 
 Covers models whose blocks call each other with one hidden state and otherwise the same arguments for every window (all that
 `blocks` recognises, encoders and GPT-2 among them); refuses others with a sentence. Doesn't touch what lies outside the blocks.
@@ -127,10 +130,11 @@ class Turn:
     name: str
     block: nn.Module
     linears: dict[str, nn.Module]
-    before: dict[str, Tensor] = field(default_factory=dict)  # weights (out, in) as they were
     errors: dict[str, float] = field(default_factory=dict)  # relative error of the outputs of each changed layer
     _feed: Feed | None = None
-    _seen: dict[str, Statistic] = field(default_factory=dict)
+    _seen: dict[str, Statistic] = field(
+        default_factory=dict
+    )  # let go of with the layer's change: a Hessian is as wide as the layer, squared
     _groups: list[list[str]] | None = None
 
     def groups(self) -> list[list[str]]:
@@ -179,23 +183,31 @@ class Turn:
         """The arguments with which the block is called for the first window alone."""
         return self._fed().call(self.index)
 
-    def replace(self, name: str, module: nn.Module) -> None:
-        """Puts `module` where the model has the layer `name`."""
-        replace(self.model, name, module)
+    def replace(self, name: str, module: nn.Module, error: float | None = None) -> None:
+        """Puts `module` where the model has the layer `name`, and reports the error of its output on what was collected last.
 
-    def report(self, name: str, error: float) -> None:
-        """The relative error of a layer's output, where the walk can't know it: after its inputs were rescaled."""
+        error: the relative error, where the walk can't know it: after the layer's inputs were rescaled.
+        """
+        if error is None:
+            error = self._error(name, weight_of(module))
+        replace(self.model, name, module)
+        self._report(name, error)
+
+    def write(self, name: str, weight: Tensor, error: float | None = None) -> None:
+        """Gives the layer `name` another weight (out, in), in place, and reports as `replace` does."""
+        if error is None:
+            error = self._error(name, weight)
+        weight_of(self._module(name)).copy_(weight)
+        self._report(name, error)
+
+    def _error(self, name: str, weight: Tensor) -> float:
+        before = weight_of(self._module(name)).detach().float()
+        return relative_error(weight.detach().float() - before, before, self._seen.pop(name, None))
+
+    def _report(self, name: str, error: float) -> None:
+        self._seen.pop(name, None)
         self.errors[name] = error
         self.run.metric(f"error/{name}", self.index, error)
-
-    def finish(self) -> None:
-        """Reports the errors that the method didn't; called by the walk."""
-        for name, before in self.before.items():
-            if name in self.errors:
-                continue
-            delta = weight_of(self._module(name)).detach().float() - before.float()
-            if delta.any():
-                self.report(name, relative_error(delta, before.float(), self._seen.get(name)))
 
     def _grouped(self, wanted: list[str]) -> list[list[str]]:
         return [kept for group in self.groups() if (kept := [name for name in group if name in wanted])]
@@ -250,26 +262,47 @@ class _Enough(Exception):
     """Raised inside a block that needn't be run further."""
 
 
+class Home(Protocol):
+    """Where blocks are while it isn't their turn."""
+
+    def enter(self, index: int, name: str, block: nn.Module) -> bool:
+        """Makes the block's weights present; whether it's finished already, by an earlier try."""
+        ...
+
+    def keep(self, index: int, name: str, block: nn.Module) -> None:
+        """Keeps the block, which is finished now. Where storing rounds, its weights are rounded."""
+        ...
+
+    def leave(self, index: int, name: str, block: nn.Module) -> None:
+        """The block's turn is over."""
+        ...
+
+
 def walk(
-    model: nn.Module, run: Run, stage: str, ids: Tensor | None = None, *, rows: int | None = None, device: str | None = None
+    model: nn.Module, run: Run, stage: str, ids: Tensor | None = None, *, home: Home | None = None, rows: int | None = None
 ) -> Iterator[Turn]:
     """Yields the blocks of `model` in their order, each as a Turn; what happens to a block between two of them is kept.
 
     ids: LongTensor (windows, context) to calibrate on; None: no block is run. rows: windows that go through a block together.
-    Raises UserError: no recognisable blocks, arguments that differ from window to window, no room for the activations.
+    home: what brings blocks in; those that it has finished aren't yielded. Raises UserError: no recognisable blocks, arguments
+    that differ from window to window, no room for the activations.
     """
     found = blocks(model)
     inside = _linears_of(model, found)
+    feed: Feed | None = None
     with torch.no_grad():
-        feed = Feed(model, found, ids, run, rows or max(1, TOKENS // ids.shape[1])) if ids is not None else None
         for index, (name, block) in enumerate(run.track(found, stage)):
-            layers = inside[name]
-            before = {n: weight_of(m).detach().clone() for n, m in layers.items()}
-            turn = Turn(model, run, index, name, block, layers, before, _feed=feed)
-            yield turn
-            turn.finish()
+            finished = home is not None and home.enter(index, name, block)
+            if ids is not None and feed is None:
+                feed = Feed(model, found, ids, run, rows or max(1, TOKENS // ids.shape[1]))
+            if not finished:
+                yield Turn(model, run, index, name, block, inside[name], _feed=feed)
+                if home is not None:
+                    home.keep(index, name, block)
             if feed is not None and index + 1 < len(found):
                 feed.advance(index, block)
+            if home is not None:
+                home.leave(index, name, block)
 
 
 def _linears_of(model: nn.Module, found: list[tuple[str, nn.Module]]) -> dict[str, dict[str, nn.Module]]:

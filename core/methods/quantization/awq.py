@@ -100,8 +100,8 @@ def awq(model: Any, params: AwqParams, run: Run, given: Given) -> Outcome:
                 weight, params.bits, size, grid.symmetric(params), params.clip, dtype, importance=stat.squares / columns.square()
             )
             delta = packed.dequantize(quant, torch.float32) - weight
-            turn.report(name, sequential.relative_error(delta / columns, weight / columns, stat))
-            turn.replace(name, PackedLinear.from_linear(module, quant))
+            error = sequential.relative_error(delta / columns, weight / columns, stat)
+            turn.replace(name, PackedLinear.from_linear(module, quant), error)
     rest = grid.round_rest(model, layers, params, size, dtype)
     notes.append(grid.sentence(len(layers), params.bits, size, dtype))
     notes += rest

@@ -74,6 +74,7 @@ def test_a_walk_that_changes_nothing_runs_the_model_itself(kind, rows):
     assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
     assert getattr(model.config, "use_cache", None) == use_cache
     assert not any("forward" in block.__dict__ for block in model.modules())  # the stubs are gone
+    assert not any(t.errors for t in turns)
     assert sorted(n for t in turns for n in t.linears) == sorted(n for n, _ in linears(model) if "pooler" not in n)
 
 
@@ -121,7 +122,7 @@ def test_the_next_block_gets_what_the_changed_one_makes():
     for turn in walk(model, Run(), "Walking", IDS):
         if turn.index == 0:
             for module in turn.linears.values():
-                module.weight.mul_(0.5)
+                module.weight.mul_(0.5)  # behind the walk's back
         out = turn.outputs(batches=None)
     assert torch.allclose(out, last_block_output(model, IDS), atol=1e-5)
 
@@ -135,8 +136,11 @@ def test_the_error_of_a_changed_layer_is_that_of_its_output_and_the_others_repor
         if turn.index == 2:
             x = turn.collect(Inputs, [name])[name].rows
             before = turn.linears[name].weight.clone()
-            turn.linears[name].weight[:3] = 0
-            wanted = float((x @ (turn.linears[name].weight - before).t()).norm() / (x @ before.t()).norm())
+            changed = before.clone()
+            changed[:3] = 0
+            turn.write(name, changed)
+            assert torch.equal(turn.linears[name].weight, changed)
+            wanted = float((x @ (changed - before).t()).norm() / (x @ before.t()).norm())
     reported = [e for e in run.events if getattr(e, "name", "").startswith("error/")]
     assert [(e.name, e.step) for e in reported] == [(f"error/{name}", 2)]
     assert reported[0].value == pytest.approx(wanted, rel=1e-4)
@@ -148,8 +152,8 @@ def test_without_calibration_no_block_is_run_and_errors_are_those_of_the_weights
     run = Recorder()
     for turn in walk(model, run, "Walking"):
         turn.block.forward = None  # would fail if it were called
-        weight = turn.linears[f"{turn.name}.mlp.up_proj"].weight
-        weight.mul_(0.9)
+        name = f"{turn.name}.mlp.up_proj"
+        turn.write(name, 0.9 * turn.linears[name].weight)
         with pytest.raises(ValueError, match="no calibration text"):
             turn.groups()
     assert [e.value for e in run.events if getattr(e, "name", "").startswith("error/")] == pytest.approx([0.1] * 3, rel=1e-4)
