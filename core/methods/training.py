@@ -1,8 +1,9 @@
 """The training loop that distillation and recovery share, and the text that it's fed with.
 
-AdamW with decoupled weight decay (Loshchilov & Hutter 2019), linear warm-up and cosine decay, gradients clipped to
-norm 1, weights that must stay zero held at zero, the best step kept by the loss on text kept aside. Windows of one long text, no
-padding; without dropout, since runs are short and the best step is kept. No data or model parallelism.
+AdamW with decoupled weight decay (Loshchilov & Hutter 2019), linear warm-up and cosine decay, gradients quantized where
+that's asked (gradients.py) and clipped to norm 1, weights that must stay zero held at zero, the best step kept by the loss on
+text kept aside. Windows of one long text, no padding; without dropout, since runs are short and the best step is kept. No
+data or model parallelism.
 
 Deterministic: the same seed, device, library versions and number of threads give the same weights bit for bit. The
 number of threads counts, because sums are split between threads and floating-point addition isn't associative.
@@ -24,6 +25,7 @@ from torch import Tensor, nn
 from core.data.text import Text, token_ids, windows
 from core.errors import UserError
 from core.methods import estimates
+from core.methods.gradients import Exchange
 from core.params import Params, knob
 from core.run import Run
 
@@ -90,6 +92,30 @@ class TrainingParams(Params):
         labels={"auto": "Automatic", "float32": "float32", "bfloat16": "bfloat16"},
         advanced=True,
     )
+    gradient_bits: Literal[32, 8, 4, 2] = knob(
+        32,
+        title="Gradient bits",
+        help="Bits of each gradient, rounded at random so that the mean stays right, as machines that train together would send them. "
+        "8 learns like 32; below, use error feedback.",
+        labels={32: "32, not quantized", 8: "8 bits", 4: "4 bits", 2: "2 bits"},
+        advanced=True,
+    )
+    gradient_scale: Literal["channel", "tensor"] = knob(
+        "channel",
+        title="Gradient scale for each",
+        help="Gradients that share a scale. An output row costs four bytes more a row and rounds much finer than a whole tensor.",
+        labels={"channel": "Output row", "tensor": "Tensor"},
+        when={"gradient_bits": (8, 4, 2)},
+        advanced=True,
+    )
+    gradient_feedback: bool = knob(
+        False,
+        title="Error feedback",
+        help="Adds to each gradient what rounding took from the last one. Try it at 4 bits and below; takes memory for one more copy "
+        "of the weights.",
+        when={"gradient_bits": (8, 4, 2)},
+        advanced=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -102,6 +128,9 @@ class Trained:
     best: dict[str, float]
     held: int  # weights held at zero
     stopped: bool
+    gradient_bits: int = 32
+    sent: int = 0  # bytes that the gradients took, where they were quantized
+    sent_plain: int = 0  # what they'd have taken in float32
 
     def sentence(self) -> str:
         """'300 steps; perplexity on text kept aside 61.20 before, 33.10 at the best step (290), which was kept.'"""
@@ -111,6 +140,11 @@ class Trained:
             f"{self.steps} steps{', finished early as asked' if self.stopped else ''}; "
             f"perplexity on text kept aside {before:.2f} before, {kept}."
         )
+        if self.sent:
+            note += (
+                f" Gradients in {self.gradient_bits} bits: {self.sent / 1e6:,.1f} MB would be sent instead of "
+                f"{self.sent_plain / 1e6:,.1f} MB in float32."
+            )
         return note
 
 
@@ -181,12 +215,14 @@ def train(
     device: str,
     vocabulary: int,
     hold: dict[str, Tensor] | None = None,
+    seed: int = 0,
 ) -> Trained:
     """Trains `model` in place, and leaves it with the weights of its best step, in eval mode and without gradients.
 
     batches: (batch, context + 1) ids; loss_of: rows of a batch -> {'loss': mean over their tokens, parts by name ...};
     judge: {'heldout_loss', 'heldout_perplexity', ...} of the model as it is; hold: parameter name -> True where a weight
-    must stay exactly zero. Raises UserError where the loss stops being a number, Cancelled where that was asked.
+    must stay exactly zero; seed: of the rounding of gradients, where they're quantized. Raises UserError where the loss stops
+    being a number, Cancelled where that was asked.
     """
     hold = hold or {}
     model.float().requires_grad_(True)
@@ -201,6 +237,9 @@ def train(
         betas=BETAS,
         fused=True,
     )
+    exchange = None
+    if params.gradient_bits != 32:
+        exchange = Exchange(named, params.gradient_bits, params.gradient_scale, params.gradient_feedback, seed)
     rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
     every = min(max(5, params.steps // 10), 50)
     step, stopped = 0, False
@@ -222,6 +261,8 @@ def train(
                 )
             for parameter, mask in masks:
                 parameter.grad.masked_fill_(mask, 0)  # so that held weights count neither in the norm nor in the moments
+            if exchange is not None:
+                run.metric("gradient_error", step, exchange.step())
             torch.nn.utils.clip_grad_norm_(list(named.values()), 1.0)
             optimizer.step()
             with torch.no_grad():
@@ -244,7 +285,9 @@ def train(
             parameter.copy_(kept[name])
     model.requires_grad_(False)
     model.eval()
-    trained = Trained(step, best_step, start, best, sum(int(m.sum()) for m in hold.values()), stopped)
+    held = sum(int(m.sum()) for m in hold.values())
+    sent = (exchange.sent, exchange.plain) if exchange is not None else (0, 0)
+    trained = Trained(step, best_step, start, best, held, stopped, params.gradient_bits, *sent)
     run.log(trained.sentence())
     return trained
 

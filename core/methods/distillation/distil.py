@@ -166,7 +166,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
 
     generator = torch.Generator().manual_seed(given.seed)
     feed = training.windows_of(learn, params.context, params.batch, generator)
-    trained = training.train(student, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary)
+    trained = training.train(student, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary, seed=given.seed)
     notes.append(trained.sentence())
     before, after = trained.start["agreement"], trained.best["agreement"]
     notes.append(f"It chooses the teacher's token {100 * after:.1f} % of the time ({100 * before:.1f} % before).")

@@ -95,7 +95,9 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
 
     generator = torch.Generator().manual_seed(given.seed)
     feed = training.windows_of(learn, params.context, params.batch, generator)
-    trained = training.train(model, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary, hold=hold)
+    trained = training.train(
+        model, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary, hold=hold, seed=given.seed
+    )
     notes = [trained.sentence()]
     if trained.held:
         notes.append(f"{trained.held:,} zeros held ({100 * trained.held / weights:.1f} % of the linear layers' weights).")

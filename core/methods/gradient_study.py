@@ -1,0 +1,143 @@
+"""What gradients in fewer bits cost: the same training again and again, with only the gradients' grid changed.
+
+    study(model, given, params, run, choices)
+
+Every run starts from the same weights and sees the same text in the same order for the same seed. Reports for each choice the
+loss on text kept aside at the end, its spread over seeds, and the bytes of all gradients sent; whether a choice differs from
+float32 by more than seeds do can then be seen. Covers causal models, next-token cross-entropy, AdamW (training.py's loop).
+"""
+
+from __future__ import annotations
+
+import copy
+import statistics
+import time
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from core.methods import Given, estimates, training
+from core.methods.training import TrainingParams
+from core.run import Run
+
+Choice = tuple[Literal[32, 8, 4, 2], Literal["channel", "tensor"], bool]  # bits, one scale for each, error feedback
+CHOICES: tuple[Choice, ...] = (
+    (32, "channel", False),
+    (8, "tensor", False),
+    (8, "channel", False),
+    (4, "tensor", False),
+    (4, "channel", False),
+    (4, "channel", True),
+    (2, "channel", False),
+    (2, "channel", True),
+)
+
+
+def name_of(choice: Choice) -> str:
+    """'4 bits, a scale a row, error feedback'."""
+    bits, per, feedback = choice
+    if bits == 32:
+        return "float32"
+    return f"{bits} bits, a scale a {'row' if per == 'channel' else 'tensor'}{', error feedback' if feedback else ''}"
+
+
+def study(
+    model: Any, given: Given, params: TrainingParams, run: Run, choices: Iterable[Choice] = CHOICES, seeds: int = 1
+) -> dict[str, Any]:
+    """{rows, steps, parameters, start}: one row for each choice, in their order; `model` is left as it was.
+
+    A row: {name, bits, per, feedback, heldout_loss, stderr (over seeds; None with one), heldout_perplexity, sent, plain (bytes a
+    run), error (relative, of the gradients that arrived, mean over the steps), seconds, curve [(step, heldout_loss)] of the first
+    seed}. start: the loss before training. Emits 'heldout_loss/<name>' as it goes. Raises what training raises.
+    """
+    learn, aside = training.read(given.text, given.tokenizer, params.context, run, given.info.context)
+    vocabulary = model.config.get_text_config().vocab_size
+    held_out = training.kept_aside(aside, params.context, estimates.rows_at_once(params.batch, params.context, vocabulary), given.device)
+    rows: list[dict[str, Any]] = []
+    start = None
+    for choice in choices:
+        bits, per, feedback = choice
+        settings = params.model_copy(update={"gradient_bits": bits, "gradient_scale": per, "gradient_feedback": feedback})
+        found = []
+        for seed in range(given.seed, given.seed + seeds):
+            run.stage(f"Training with gradients in {name_of(choice)}")
+            found.append(_train(model, settings, choice, run, given, learn, held_out, vocabulary, seed))
+            run.check_cancelled()
+        losses = [f["loss"] for f in found]
+        start = found[0]["start"] if start is None else start
+        rows.append(
+            {
+                "name": name_of(choice),
+                "bits": bits,
+                "per": per,
+                "feedback": feedback,
+                "heldout_loss": statistics.fmean(losses),
+                "stderr": statistics.stdev(losses) / len(losses) ** 0.5 if len(losses) > 1 else None,
+                "heldout_perplexity": training.exp(statistics.fmean(losses)),
+                "sent": found[0]["sent"],
+                "plain": found[0]["plain"],
+                "error": found[0]["error"],
+                "seconds": statistics.fmean(f["seconds"] for f in found),
+                "curve": found[0]["curve"],
+            }
+        )
+    return {"rows": rows, "steps": params.steps, "parameters": sum(p.numel() for p in model.parameters()), "start": start, "seeds": seeds}
+
+
+def _train(
+    model: Any, params: TrainingParams, choice: Choice, run: Run, given: Given, learn: Tensor, held_out: Any, vocabulary: int, seed: int
+) -> dict[str, Any]:
+    copied = copy.deepcopy(model)
+    curve: list[tuple[int, float]] = []
+    listener = _Listener(run, name_of(choice), curve, first=seed == given.seed)
+
+    def loss_of(rows: Tensor) -> dict[str, Tensor]:
+        return {"loss": training.cross_entropy(copied(input_ids=rows[:, :-1], use_cache=False).logits, rows[:, 1:])}
+
+    @torch.no_grad()
+    def judge() -> dict[str, float]:
+        total, count = 0.0, 0
+        for rows in held_out:
+            run.check_cancelled()
+            total += float(loss_of(rows)["loss"]) * rows[:, 1:].numel()
+            count += rows[:, 1:].numel()
+        return {"heldout_loss": total / count, "heldout_perplexity": training.exp(total / count)}
+
+    feed = training.windows_of(learn, params.context, params.batch, torch.Generator().manual_seed(seed))
+    begun = time.perf_counter()
+    trained = training.train(copied, feed, loss_of, judge, params, run=listener, device=given.device, vocabulary=vocabulary, seed=seed)
+    sent = trained.sent or 4 * trained.steps * sum(p.numel() for p in copied.parameters())
+    return {
+        "loss": trained.best["heldout_loss"],
+        "start": trained.start["heldout_loss"],
+        "sent": sent,
+        "plain": trained.sent_plain or sent,
+        "error": statistics.fmean(listener.errors) if listener.errors else 0.0,
+        "seconds": time.perf_counter() - begun,
+        "curve": curve,
+    }
+
+
+class _Listener(Run):
+    """A run inside the study: controls, progress and log are the study's own; its curves get the choice's name."""
+
+    def __init__(self, outer: Run, name: str, curve: list[tuple[int, float]], first: bool):
+        super().__init__(outer.job, outer.emit, outer.device)
+        self._outer, self._name, self._curve, self._first = outer, name, curve, first
+        self.errors: list[float] = []
+
+    def check_cancelled(self) -> None:
+        self._outer.check_cancelled()
+
+    @property
+    def stop_asked(self) -> bool:
+        return self._outer.stop_asked
+
+    def metric(self, name: str, step: int, value: float) -> None:
+        if name == "gradient_error":
+            self.errors.append(value)
+        if name == "heldout_loss" and self._first:
+            self._curve.append((step, value))
+            self._outer.metric(f"heldout_loss/{self._name}", step, value)
