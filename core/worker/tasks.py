@@ -355,8 +355,11 @@ _LAB: dict[tuple, lab.Held] = {}  # the target's caches, packed copy and costs, 
 
 
 def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> tuple[list[Any], lab.Held]:
-    """The variants' models, the target's first, and what's kept of the target. What isn't wanted any more goes first."""
-    keys = [(workspace.path(v.id), v.fingerprint, run.device, dtype) for v in wanted]
+    """The variants' models, the target's first, and what's kept of the target. What isn't wanted any more goes first.
+
+    A quantized draft stays packed: it's faster, and a draft needn't be exact. The target computes in `dtype`.
+    """
+    keys = [(workspace.path(v.id), v.fingerprint, run.device, dtype, place > 0 and _packs(v, run)) for place, v in enumerate(wanted)]
     for gone in [k for k in _LAB if k != keys[0]]:
         del _LAB[gone]
     for gone in [k for k in _HELD if k not in keys]:
@@ -366,10 +369,15 @@ def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> 
     for key, variant in zip(keys, wanted, strict=True):
         if key not in _HELD:
             run.stage("Loading", variant.name)
-            loaded = load.load(workspace.path(variant.id), device=run.device, dtype=dtype)
+            loaded = load.load(workspace.path(variant.id), device=run.device, dtype=dtype, packed=key[-1])
             loaded.info = loaded.info.model_copy(update={"name": variant.name})  # so that what's refused is called what the person calls it
             _HELD[key] = loaded
     return [_HELD[key] for key in keys], held
+
+
+def _packs(variant: Variant, run: Run) -> bool:
+    """Whether the variant is worth loading packed: there are kernels for codes on the CPU only (core.decode.fast)."""
+    return bool(variant.info.quantization) and run.device == "cpu"
 
 
 def _draft_of(drafting: Drafting, workspace: Workspace) -> list[Variant]:
@@ -410,7 +418,7 @@ def find_draft(job: Job, run: Run) -> dict[str, Any]:
 
 def _as_draft(variant: Variant, workspace: Workspace, run: Run) -> Any:
     run.stage("Loading", variant.name)
-    return load.load(workspace.path(variant.id), device=run.device, dtype="float32")
+    return load.load(workspace.path(variant.id), device=run.device, dtype="float32", packed=_packs(variant, run))
 
 
 def check_exactness(job: Job, run: Run) -> dict[str, Any]:
