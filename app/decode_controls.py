@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.decode_advanced import NO_ARROWS, Advanced
-from app.decode_drafting import ID, NAME, NGRAM, PLAIN, WHY, DraftingRow, ModelBox
+from app.decode_drafting import ID, NAME, NGRAM, PACKED, PLAIN, WHY, DraftingRow, ModelBox
 from app.decode_prompt import Chat, Prompt
 from app.forms import calm_wheel
 from app.text import core_text
@@ -332,9 +332,10 @@ class Controls(QFrame):
         return sorted(able, key=lambda v: (v.ledger.bytes_on_disk, v.id))
 
     def _best_draft(self) -> str:
+        """The smallest model that can; without one the packed copy, which pays on most texts and needs nothing else."""
         target = self._variants.get(self.target_id)
         able = self._smaller_drafts(target) if target else []
-        return able[0].id if able else NGRAM
+        return able[0].id if able else PACKED
 
     def _fill_target(self, chosen: str) -> None:
         rows = []

@@ -107,7 +107,7 @@ def test_a_target_that_the_draft_doesnt_fit_is_said_beside_a_disabled_run(lab):
 
 def test_a_target_with_other_tokens_gets_a_draft_that_fits(lab):
     lab.set_target("other-dd")
-    assert lab.controls.draft_id == NGRAM
+    assert lab.controls.draft_id == PACKED
     lab.set_draft("student-cc")  # it may be chosen all the same
     assert lab.controls.run_button.isEnabled()
     lab.set_target("shakespeare-aa")
@@ -720,7 +720,7 @@ def test_another_workspace_begins_anew(lab, tmp_path):
     lab.library.open(tmp_path / "other")
     assert lab.shown_run is None
     assert lab.controls.target_id == "shakespeare-aa"
-    assert lab.controls.draft_id == NGRAM
+    assert lab.controls.draft_id == PACKED
 
 
 def test_a_new_variant_appears_and_the_choice_stays(lab):
