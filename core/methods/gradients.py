@@ -7,7 +7,8 @@ down at random so that the mean of what's sent is g itself:
 
 (Alistarh et al., 'QSGD', 2017, section 3; Gupta et al., 'Deep Learning with Limited Numerical Precision', 2015, section 3).
 Error feedback adds what rounding took from a gradient to the next one (Seide et al., '1-Bit SGD', 2014; Karimireddy et al.,
-'Error Feedback Fixes SignSGD', 2019, algorithm 2). The optimizer gets what was sent. One machine plays the worker: bytes are
+'Error Feedback Fixes SignSGD', 2019, algorithm 2). Nothing is lost then in the long run, so that chance isn't needed to keep
+the mean right, and gradients are rounded to the nearest point, which is closer. The optimizer gets what was sent. One machine plays the worker: bytes are
 counted, not sent; in which order a network adds gradients up, and at what speed, isn't modelled.
 """
 
@@ -28,16 +29,17 @@ def levels(bits: int) -> int:
     return (1 << (bits - 1)) - 1
 
 
-def encode(gradient: Tensor, bits: int, per: Scale, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def encode(gradient: Tensor, bits: int, per: Scale, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
     """(codes int8 of the gradient's shape, scales float32): scales are (1,), or one for each first index where per is 'channel'.
 
-    Unbiased: the mean of `decode` over the generator's draws is the gradient. Vectors have one scale either way.
+    Unbiased: the mean of `decode` over the generator's draws is the gradient. Without a generator it's rounded to nearest.
+    Vectors have one scale either way.
     """
     most = levels(bits)
     rows = gradient.float().flatten(1) if per == "channel" and gradient.ndim > 1 else gradient.float().reshape(1, -1)  # (rows, n)
     scale = rows.abs().amax(1, keepdim=True) / most  # (rows, 1)
     scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    up = torch.rand(rows.shape, generator=generator, device=rows.device)
+    up = 0.5 if generator is None else torch.rand(rows.shape, generator=generator, device=rows.device)
     codes = (rows / scale + up).floor().clamp_(-most, most)
     return codes.to(torch.int8).view(gradient.shape), scale.flatten()
 
@@ -61,7 +63,8 @@ def bytes_sent(shape: torch.Size, bits: int, per: Scale) -> int:
 class Exchange:
     """The gradients of a model's parameters, sent once a step. Replaces them by what the other side would decode.
 
-    feedback: add to each gradient what the last step's rounding took away; costs a float32 copy of the parameters.
+    feedback: round to nearest, and add to each gradient what the last step's rounding took away; costs a float32 copy of the
+    parameters. Without it, rounding is by chance.
     """
 
     named: dict[str, nn.Parameter]
@@ -84,7 +87,7 @@ class Exchange:
             wanted = parameter.grad.float()
             if self.feedback and name in self._owed:
                 wanted = wanted + self._owed[name]
-            arrived = decode(*encode(wanted, self.bits, self.per, self._generator(wanted.device)))
+            arrived = decode(*encode(wanted, self.bits, self.per, None if self.feedback else self._generator(wanted.device)))
             owed = wanted - arrived
             if self.feedback:
                 self._owed[name] = owed

@@ -111,8 +111,8 @@ class TrainingParams(Params):
     gradient_feedback: bool = knob(
         False,
         title="Error feedback",
-        help="Adds to each gradient what rounding took from the last one. Try it at 4 bits and below; takes memory for one more copy "
-        "of the weights.",
+        help="Rounds to nearest, and adds to each gradient what rounding took from the last one. Try it at 4 bits and below; takes "
+        "memory for one more copy of the weights.",
         when={"gradient_bits": (8, 4, 2)},
         advanced=True,
     )
