@@ -558,7 +558,7 @@ def _write_tensors(writer: GGUFWriter, plan: _Plan, run: Run) -> None:
             else:
                 values = weight.values + weight.plus if weight.plus else weight.values
                 data = _permuted(np.ascontiguousarray(values.numpy()), weight.heads)
-                if weight.kind == Type.F16 and not np.isfinite(data.astype(np.float16)).all():
+                if weight.kind == Type.F16 and np.abs(data).max(initial=0.0) > np.finfo(np.float16).max:
                     raise UserError(
                         "{tensor} has values too large for {dtype}.",
                         hint="Choose bf16 or f32.",

@@ -7,6 +7,7 @@ import pytest
 
 from core.export.onnx import export
 from core.run import Run
+from tests.core.models.conftest import copy_of, edit, pico_bert, pico_gpt2, run  # noqa: F401
 
 
 @pytest.fixture(scope="package")
