@@ -116,9 +116,7 @@ def smoothquant(model: Any, params: SmoothQuantParams, run: Run, given: Given) -
             weight = weight_of(turn.linears[name]).detach()
             quant = w8a8.int8_weight(name, weight, dtype)
             packed = PackedLinear.from_linear(turn.linears[name], quant, activation=activation if name in stats else None)
-            if name in stats:
-                turn.report(name, w8a8.output_error(packed, weight, rows[name]))
-            turn.replace(name, packed)
+            turn.replace(name, packed, w8a8.output_error(packed, weight, rows[name]) if name in stats else None)
     outside = [name for name, _ in layers if name not in by_token]
     for name, module in layers:
         if model.get_submodule(name) is module:  # outside the blocks
