@@ -340,6 +340,9 @@ class EnumerateSpec(Spec):
     seed: int = 0
 
 
+GGUF_MODELS = ("llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3_text")  # model types that can be written as a GGUF file
+
+
 class ExportSpec(Spec):
     """Result {folder, report}; the report's figures are stored as measurements of the variant too.
 

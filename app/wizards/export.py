@@ -1,4 +1,4 @@
-"""The wizard that exports a variant to ONNX, and the report of what was checked when it's done.
+"""The wizard that exports a variant to ONNX or to GGUF, and the report of what was checked when it's done.
 
 The export runs as a job like any other; `ExportWatch` waits for its end and shows the report, with 'Try it' and 'Show folder'.
 """
@@ -10,13 +10,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from app.forms import FileField
+from app.forms import FileField, calm_wheel
 from app.notes import note_text
 from app.text import fmt_bytes, fmt_number, fmt_percent, fmt_seconds
 from app.theme import icon_pixmap, theme
+from app.widgets import Segmented
 from app.wizards.base import DeviceChoice, Facts, Notice, Page, VariantList, Wizard, button, keep, label, recall, spoken
 from app.wizards.plans import ExportPlan
 from app.wizards.try_export import TryExportDialog
@@ -32,7 +33,7 @@ class ExportWizard(Wizard):
         plan.choose_default(variant_id or library.selection)
         super().__init__(plan, library, board, parent)
         self.plan: ExportPlan = plan
-        self.setWindowTitle(self.tr("Export to ONNX"))
+        self.setWindowTitle(self.tr("Export"))
         self.finish_button.setText(self.tr("Export"))
         self.source = SourcePage(self)
         self.folder = FolderPage(self)
@@ -56,8 +57,10 @@ class ExportWizard(Wizard):
         plan = self.plan
         assert plan.source is not None
         own = plan.to.strip() != plan.suggested_folder()
-        keep("export", {"parent": str(Path(plan.to).expanduser().parent) if own else ""})
-        job = self.board.submit(plan.spec(), self.tr("Export {name} to ONNX").format(name=plan.source.name), plan.device)
+        parent = str(Path(plan.to).expanduser().parent) if own else ""
+        keep("export", {"parent": parent, "format": plan.format, "gguf_type": plan.gguf_type})
+        title = self.tr("Export {name} to GGUF") if plan.format == "gguf" else self.tr("Export {name} to ONNX")
+        job = self.board.submit(plan.spec(), title.format(name=plan.source.name), plan.device)
         ExportWatch(self.board, job, plan.source.name, self.parent())
         return job
 
@@ -66,7 +69,7 @@ class SourcePage(Page):
     def __init__(self, wizard: ExportWizard):
         super().__init__("source")
         self.say(
-            self.tr("Model"), self.tr("Which model?"), self.tr("ONNX is a format that many programs run, without Python and without torch.")
+            self.tr("Model"), self.tr("Which model?"), self.tr("What's exported runs in other programs, without Python and without torch.")
         )
         self.wizard = wizard
         self.list = VariantList(self)
@@ -92,6 +95,33 @@ class FolderPage(Page):
         super().__init__("folder")
         self.say(self.tr("Folder"), self.tr("Where to?"), self.tr("The folder appears only when the export is whole and checked."))
         self.wizard = wizard
+        last = recall("export")
+        self.formats = Segmented((("onnx", "ONNX"), ("gguf", "GGUF")))
+        self.formats.buttons["onnx"].setToolTip(self.tr("For onnxruntime and what's built on it; encoders and classifiers too"))
+        self.formats.buttons["gguf"].setToolTip(self.tr("For llama.cpp and what's built on it; decoders like Llama, Qwen and Gemma"))
+        self.types = QComboBox(self)
+        self.types.setObjectName("gguf_type")
+        for value, title in (
+            ("auto", self.tr("As it is: its own grid, or q8_0")),
+            ("f32", self.tr("f32: exact, four bytes a weight")),
+            ("f16", self.tr("f16: half precision")),
+            ("bf16", self.tr("bf16: half the size, float32's range")),
+            ("q8_0", self.tr("q8_0: 8 bits, hardly a loss")),
+            ("q4_0", self.tr("q4_0: 4 bits, in groups of 32")),
+            ("q4_k", self.tr("q4_k: 4 bits with offsets, better at the same size")),
+        ):
+            self.types.addItem(title, value)
+        self.types.setToolTip(self.tr("What the weights of a GGUF file are stored in; with 4 bits, embedding and head get 8"))
+        calm_wheel(self.types)
+        wizard.plan.format = "gguf" if last.get("format") == "gguf" else "onnx"
+        self.formats.set_current(wizard.plan.format)
+        self.types.setCurrentIndex(max(self.types.findData(last.get("gguf_type") or "auto"), 0))
+        choice = QHBoxLayout()
+        choice.setSpacing(12)
+        choice.addWidget(self.formats)
+        choice.addWidget(self.types)
+        choice.addStretch(1)
+        self.body.addLayout(choice)
         self.field = FileField(self, folders=True, title=self.tr("Choose a folder"))
         self.field.setObjectName("folder")
         caption = label(self.tr("Folder"), parent=self, wrap=False)
@@ -111,9 +141,13 @@ class FolderPage(Page):
         self._suggested = ""
         self.field.changed.connect(self._changed)
         self.replace.toggled.connect(lambda _: self._changed())
+        self.formats.chosen.connect(lambda _: self.entered())
+        self.types.currentIndexChanged.connect(lambda _: self.entered())
 
     def entered(self) -> None:
         plan = self.wizard.plan
+        plan.format, plan.gguf_type = self.formats.current, str(self.types.currentData())
+        self.types.setVisible(plan.format == "gguf")
         if self.field.path() == self._suggested:
             suggested = plan.suggested_folder()
             parent = recall("export").get("parent")
@@ -136,7 +170,9 @@ class FolderPage(Page):
 class ReviewPage(Page):
     def __init__(self, wizard: ExportWizard):
         super().__init__("review")
-        self.say(self.tr("Review"), self.tr("Ready to export"), self.tr("It's called done only when onnxruntime gives what torch gives."))
+        self.say(
+            self.tr("Review"), self.tr("Ready to export"), self.tr("It's called done only when another program computes what torch does.")
+        )
         self.wizard = wizard
         self.facts = Facts(self, columns=1)
         self.notice = Notice(self)
@@ -170,21 +206,26 @@ class ReviewPage(Page):
                         size=fmt_bytes(plan.estimate), now=fmt_bytes(source.ledger.bytes_on_disk)
                     ),
                 ),
-                (
-                    self.tr("Checks"),
-                    self.tr("loads; logits against torch; the same greedy tokens; every data byte referenced")
-                    if source.info.task == "causal-lm"
-                    else self.tr("loads; outputs against torch; padded batches; every data byte referenced"),
-                ),
+                (self.tr("Checks"), self._checks()),
             ]
         )
         note = ""
-        if source.info.quantization:
+        if source.info.quantization and plan.format == "gguf":
+            note = self.tr("Its own grid is kept where a type of GGUF's holds it; layers that had to be quantized again are counted.")
+        elif source.info.quantization:
             note = self.tr("The weights are written as float32, with the values that quantization left: exact, but not small.")
         elif plan.overwrite and plan.occupied:
             note = self.tr("What's in the folder now is replaced once the export is whole.")
         self.notice.tell(note, "info")
         self._changed()
+
+    def _checks(self) -> str:
+        plan = self.wizard.plan
+        if plan.format == "gguf":
+            return self.tr("read back by plain transformers; its logits against what was written; header and tokenizer")
+        if plan.source is not None and plan.source.info.task == "causal-lm":
+            return self.tr("loads; logits against torch; the same greedy tokens; every data byte referenced")
+        return self.tr("loads; outputs against torch; padded batches; every data byte referenced")
 
     def _changed(self) -> None:
         self.wizard.plan.device = self.device.device()
@@ -273,7 +314,8 @@ class ExportReport(QDialog):
         row.addWidget(self.try_button)
         row.addWidget(close)
         box.addLayout(row)
-        self.try_button.setVisible(self.report.get("task", "causal-lm") == "causal-lm")
+        # a GGUF file is llama.cpp's to run
+        self.try_button.setVisible(self.report.get("task", "causal-lm") == "causal-lm" and self.report.get("format") != "gguf")
         self.try_button.setDefault(True)
         show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(self.folder)))
         self.try_button.clicked.connect(self.try_it)
@@ -292,12 +334,16 @@ class ExportReport(QDialog):
         r, out = self.report, []
         if r.get("bytes") is not None:
             out.append((self.tr("Size on disk"), fmt_bytes(r["bytes"])))
+        if r.get("file"):
+            out.append((self.tr("File"), str(r["file"])))
         if r.get("max_abs") is not None:
             out.append((self.tr("Largest difference in a logit"), fmt_number(float(r["max_abs"]), 3)))
         if r.get("top1") is not None:
             tokens = r.get("tokens")
             text = fmt_percent(float(r["top1"]), 1)
             out.append((self.tr("Same first choice"), self.tr("{share} of {n} tokens").format(share=text, n=tokens) if tokens else text))
+        if r.get("kl") is not None:
+            out.append((self.tr("KL divergence from the model"), fmt_number(max(float(r["kl"]), 0.0), 3)))
         seconds = r.get("seconds")
         took = seconds.get("total") if isinstance(seconds, dict) else seconds
         if took is not None:

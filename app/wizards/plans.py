@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from core.params import Knob
 from core.recipe import Recipe, Source, Step, TextRef
-from core.records import ApplySpec, DeviceInfo, EvaluateSpec, ExportSpec, ImportSpec, MethodInfo, SourceInfo, Variant
+from core.records import GGUF_MODELS, ApplySpec, DeviceInfo, EvaluateSpec, ExportSpec, ImportSpec, MethodInfo, SourceInfo, Variant
 
 
 class Bytes(int):
@@ -486,13 +486,18 @@ def file_name(name: str) -> str:
     return re.sub(r"-{2,}", "-", re.sub(r"[^\w.\-]+", "-", name)).strip("-.") or "model"
 
 
+GGUF_BITS = {"f32": 32.0, "f16": 16.0, "bf16": 16.0, "q8_0": 8.5, "q4_0": 4.5, "q4_k": 4.5}  # a weight, its share of scales included
+
+
 class ExportPlan:
-    """Writing a variant as ONNX: which, and into which folder."""
+    """Writing a variant as ONNX or as GGUF: which, in what, and into which folder."""
 
     def __init__(self, workspace: str, variants: Iterable[Variant]):
         self.workspace = workspace
         self.variants = {v.id: v for v in variants}
         self.variant = ""
+        self.format = "onnx"  # or 'gguf'
+        self.gguf_type = "auto"
         self.to = ""
         self.overwrite = False
         self.device = "auto"
@@ -513,8 +518,21 @@ class ExportPlan:
             return say("It isn't known what this model does, so its inputs can't be described.")
         return NOTHING
 
+    def format_problem(self) -> Said:
+        """Why the chosen variant can't be written in the chosen format."""
+        if self.format == "gguf" and self.source is not None and self.source.info.model_type not in GGUF_MODELS:
+            return say("A model of the kind {kind} can't be written as GGUF here. Choose ONNX.", kind=self.source.info.model_type or "?")
+        return NOTHING
+
+    @property
+    def stored_as(self) -> str:
+        """The GGUF type that most weights will get; '' where it depends on the variant's own grid."""
+        if self.gguf_type != "auto":
+            return self.gguf_type
+        return "" if self.source is not None and self.source.info.quantization else "q8_0"
+
     def suggested_folder(self) -> str:
-        return str(Path(self.workspace) / "exports" / f"{file_name(self.source.name)}-onnx") if self.source else ""
+        return str(Path(self.workspace) / "exports" / f"{file_name(self.source.name)}-{self.format}") if self.source else ""
 
     @property
     def occupied(self) -> bool:
@@ -524,18 +542,31 @@ class ExportPlan:
 
     @property
     def estimate(self) -> int | None:
-        """Bytes that the files will take: every weight as float32, a tied one once."""
-        return self.source.ledger.parameters * 4 if self.source else None
+        """Bytes that the files will take: of ONNX every weight as float32; of GGUF by its type. A tied weight counts once."""
+        if self.source is None:
+            return None
+        ledger, parts = self.source.ledger, self.source.info.components
+        if self.format == "onnx":
+            return ledger.parameters * 4
+        if not self.stored_as:
+            return ledger.weight_bytes
+        bits = GGUF_BITS[self.stored_as]
+        edges = parts.get("embedding", 0) + parts.get("head", 0)  # these keep 8 bits where the others get 4
+        return round((edges * max(bits, GGUF_BITS["q8_0"]) + (ledger.parameters - edges) * bits) / 8)
 
     def files(self) -> tuple[tuple[str, Said], ...]:
         """(file, what it is) for what will be written."""
+        report = ("export_report.json", say("What was checked, and the figures."))
+        if self.format == "gguf":
+            name = file_name(self.source.name) if self.source is not None else "model"
+            return ((f"{name}-{self.stored_as or '…'}.gguf", say("Weights, settings, tokenizer and chat template in one file.")), report)
         causal = self.source is not None and self.source.info.task == "causal-lm"
         graph = say("The graph, with a key-value cache for fast generation.") if causal else say("The graph, without a cache.")
         return (
             ("model.onnx", graph),
             ("model.onnx.data", say("The weights, beside the graph.")),
             ("config.json, tokenizer.json …", say("Configuration and tokenizer, as transformers writes them.")),
-            ("export_report.json", say("What was checked, and the figures.")),
+            report,
         )
 
     def problem(self, page: str) -> Said:
@@ -546,7 +577,7 @@ class ExportPlan:
                 return say("Choose a variant.")
             return self.variant_problem(self.source)
         if page == "folder":
-            return self._folder_problem()
+            return self.format_problem() or self._folder_problem()
         return NOTHING
 
     def _folder_problem(self) -> Said:
@@ -570,4 +601,11 @@ class ExportPlan:
         return NOTHING
 
     def spec(self) -> ExportSpec:
-        return ExportSpec(workspace=self.workspace, variant=self.variant, to=str(Path(self.to).expanduser()), overwrite=self.overwrite)
+        return ExportSpec(
+            workspace=self.workspace,
+            variant=self.variant,
+            to=str(Path(self.to).expanduser()),
+            overwrite=self.overwrite,
+            format=self.format,  # type: ignore[arg-type]
+            gguf_type=self.gguf_type if self.format == "gguf" else "auto",  # type: ignore[arg-type]
+        )

@@ -124,3 +124,65 @@ def test_try_it(qtbot, board):
     qtbot.addWidget(dialog)
     assert dialog.folder == "/somewhere/x-onnx"
     dialog.close()
+
+
+GGUF = {
+    "format": "gguf",
+    "file": "shakespeare-7m-q4_k.gguf",
+    "bytes": 4_653_706,
+    "max_abs": 0.77,
+    "top1": 0.961,
+    "kl": 0.0035,
+    "tokens": 256,
+    "task": "causal-lm",
+    "seconds": {"total": 11.0},
+    "checks": [
+        {"check": "plain transformers reads what was written", "value": 0.0, "limit": 1e-3, "passed": True, "note": ""},
+        {"check": "the tokenizer in the file splits the held-out text alike", "value": 512, "limit": 6680, "passed": False, "note": ""},
+    ],
+    "notes": ["Rows of 14 layers aren't whole blocks of q4_k; they take the next wider type that fits."],
+}
+
+
+def test_gguf_is_a_choice(qtbot, wizard, board, tmp_path):
+    w = wizard(variant="")
+    w.next()
+    assert w.folder.types.isHidden()
+    w.folder.formats.buttons["gguf"].click()
+    assert not w.folder.types.isHidden()
+    assert w.folder.field.path().endswith("Shakespeare-7M-gguf")
+    assert w.plan.files()[0][0] == "Shakespeare-7M-q8_0.gguf"
+    w.folder.types.setCurrentIndex(w.folder.types.findData("q4_k"))
+    assert w.plan.files()[0][0] == "Shakespeare-7M-q4_k.gguf"
+    w.folder.field.set_path(str(tmp_path / "out"))
+    w.next()
+    with qtbot.waitSignal(w.submitted):
+        w.finish_button.click()
+    spec, title, _ = board.submitted[0]
+    assert (spec.format, spec.gguf_type, spec.variant) == ("gguf", "q4_k", "seven")
+    assert title == "Export Shakespeare 7M to GGUF"
+
+
+def test_the_format_is_remembered(wizard, tmp_path):
+    w = wizard(variant="")
+    w.next()
+    w.folder.formats.buttons["gguf"].click()
+    w.folder.types.setCurrentIndex(w.folder.types.findData("q4_0"))
+    w.folder.field.set_path(str(tmp_path / "out"))
+    w.next()
+    w.finish()
+    again = wizard(variant="")
+    again.next()
+    assert (again.plan.format, again.plan.gguf_type) == ("gguf", "q4_0")
+    again.folder.formats.buttons["onnx"].click()
+    assert again.plan.spec().format == "onnx"
+    assert again.plan.spec().gguf_type == "auto"
+
+
+def test_the_report_of_a_gguf_file(qtbot, board):
+    report = ExportReport(board, {"folder": "/somewhere/x-gguf", "report": GGUF}, "x")
+    qtbot.addWidget(report)
+    words = " | ".join(label.text() for label in report.findChildren(QLabel))
+    for expected in ("shakespeare-7m-q4_k.gguf", "4.65 MB", "0.0035", "96.1 % of 256 tokens", "512 of 6680", "Rows of 14 layers"):
+        assert expected in words, words
+    assert report.try_button.isHidden()

@@ -377,3 +377,24 @@ def test_files_in_the_way_need_a_word(tmp_path):
 
 def test_an_estimate_of_the_export(tmp_path):
     assert export(tmp_path).estimate == 4 * 7_349_760
+
+
+def test_an_estimate_of_a_gguf_file(tmp_path):
+    plan = export(tmp_path)
+    plan.format = "gguf"
+    assert plan.estimate == round(7_349_760 * 8.5 / 8)
+    plan.gguf_type = "q4_0"
+    assert plan.estimate == round((1_048_576 * 8.5 + (7_349_760 - 1_048_576) * 4.5) / 8)  # the embedding keeps 8 bits
+    plan.gguf_type, plan.variant = "auto", "eight"
+    assert plan.stored_as == ""
+    assert plan.estimate == plan.source.ledger.weight_bytes
+    assert plan.suggested_folder().endswith("rtn-8-bit-gguf")
+
+
+def test_a_kind_that_gguf_doesn_t_take(tmp_path):
+    plan = ExportPlan(str(tmp_path / "w"), [S.variant("enc", model_type="bert", task="encoder")])
+    plan.choose_default("enc")
+    plan.to = str(tmp_path / "new")
+    assert not plan.problem("folder")
+    plan.format = "gguf"
+    assert said(plan.problem("folder")) == "A model of the kind bert can't be written as GGUF here. Choose ONNX."

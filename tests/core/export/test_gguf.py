@@ -20,6 +20,7 @@ from core.models.bring import bring
 from core.models.gguf_file import read_header
 from core.models.inspect import inspect
 from core.models.load import load
+from core.records import GGUF_MODELS
 from core.run import Run
 from tests.conftest import PROSE, make_pico, make_tokenizer
 from tests.core.models.conftest import Recorder, quantized
@@ -481,6 +482,10 @@ def refused(source, tmp_path, run, match, **settings):
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.glob(".partial*"))
     return caught.value
+
+
+def test_the_window_knows_which_kinds_can_be_exported():
+    assert tuple(gguf.ARCHITECTURES) == GGUF_MODELS
 
 
 def test_other_kinds_of_model(pico_gpt2, pico_bert, tmp_path, run):
