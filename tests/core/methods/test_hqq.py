@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from core.methods.quantization import grid
-from core.methods.quantization.hqq import HqqParams, half_quadratic, label, shrink
+from core.methods.quantization.hqq import HqqParams, fitted, half_quadratic, label
 from core.models import load, packed
 from core.models.blocks import linears
 from core.models.packed import PackedLinear
@@ -18,13 +18,14 @@ def heavy_tailed(rows=16, columns=64, seed=0):
 
 @pytest.mark.parametrize("bits", [8, 4, 3, 2])
 @pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("norm", [0.7, 2.0])
+@pytest.mark.parametrize("norm", [0.7, 2.0, 3.0])
 def test_in_no_group_is_the_cost_larger_than_that_of_rounding(bits, symmetric, norm):
     weight = heavy_tailed()
     cost = lambda q: (packed.dequantize(q, torch.float32) - weight).abs().pow(norm).view(16, 4, 16).sum(-1)
     rounded = cost(grid.round_to_nearest(weight, bits, 16, symmetric, False, torch.float32))
     fitted = cost(half_quadratic(weight, bits, 16, symmetric, torch.float32, norm))
-    assert (fitted <= rounded * (1 + 1e-4) + 1e-6).all()
+    rel = 1e-4 if norm >= 2 else 0.01  # below 2 the smallest errors count as a thousandth of a step
+    assert (fitted <= rounded * (1 + rel) + 1e-6).all()
     if bits < 8:
         assert fitted.sum() < 0.97 * rounded.sum()
 
@@ -47,15 +48,17 @@ def test_groups_of_zeros_stay_zeros():
         assert torch.isfinite(back).all()
 
 
-@pytest.mark.parametrize("norm", [0.5, 0.7, 1.0])
-def test_the_shrinking_is_the_generalised_soft_threshold(norm):
-    x = torch.linspace(-3, 3, 61)
-    e = shrink(x, 2.0, norm)
-    assert torch.allclose(e, -shrink(-x, 2.0, norm))
-    assert (e[x.abs() < 0.3] == 0).all()
-    assert (e.abs() <= x.abs()).all()
-    if norm == 1:
-        assert torch.allclose(e, x.sign() * (x.abs() - 0.5).clamp_min(0))
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_fit_is_the_weighted_least_squares(symmetric):
+    generator = torch.Generator().manual_seed(4)
+    code = torch.randint(-8, 8, (3, 2, 16), generator=generator).float()
+    zero = None if symmetric else torch.tensor([[2, -3], [0, 1], [5, -6]], dtype=torch.int8)
+    scale = torch.rand(3, 2, generator=generator) + 0.1
+    w = (code - (0 if symmetric else zero.unsqueeze(-1))) * scale.unsqueeze(-1)
+    influence = torch.rand(3, 2, 16, generator=generator)
+    found, found_zero = fitted(w, code, None if symmetric else torch.zeros_like(zero), influence, torch.ones(3, 2), -8, 7, torch.float32)
+    assert torch.allclose(found, scale, atol=1e-5)
+    assert symmetric or torch.equal(found_zero, zero)
 
 
 def test_all_linears_become_packed_and_report_their_error(pico):
