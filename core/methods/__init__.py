@@ -29,6 +29,7 @@ from core.run import Run
 
 if TYPE_CHECKING:
     from core.data.text import Text
+    from core.methods.sequential import Home
     from core.models.load import Loaded
 
 PACKAGES = ("core.methods.pruning", "core.methods.quantization", "core.methods.distillation")
@@ -46,6 +47,7 @@ class Given:
     seed: int = 0
     device: str = "cpu"
     load_variant: Callable[[str], Loaded] = field(default=lambda variant: _no_variants(variant))
+    home: Home | None = None  # of the blocks, for a method that goes block by block: sequential.walk takes it
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Outcome:
 
     model: Any
     notes: tuple[str, ...] = ()
+    dtype: Any = None  # torch's, to store the dense weights in; None keeps, tensor by tensor, what the parent stores
 
 
 Apply = Callable[[Any, Params, Run, Given], Outcome]
@@ -69,6 +72,7 @@ class Method:
     apply: Apply
     estimate: Estimate | None = None
     name: Callable[[Params], str] | None = None
+    blockwise: bool = False
 
 
 _methods: dict[str, Method] = {}
@@ -88,11 +92,14 @@ def method(
     estimate: Estimate | None = None,
     label: Callable[[Params], str] | None = None,
     packed_parent: bool = False,
+    blockwise: bool = False,
 ) -> Callable[[Apply], Apply]:
     """Registers a method under `name`. Its Params class is found from the annotation of the argument `params`.
 
     needs: of NEEDS; estimate: (params, info, ledger, device) -> the fields of `estimate()` that the method knows;
-    label: params -> a short name for the variant; packed_parent: whether a quantized variant may be its parent.
+    label: params -> a short name for the variant; packed_parent: whether a quantized variant may be its parent;
+    blockwise: whether it changes blocks only through sequential.walk with `given.home`: then it can be resumed, and the model
+    may be larger than memory.
     """
 
     def register(function: Apply) -> Apply:
@@ -117,7 +124,7 @@ def method(
             run.check_cancelled()
             return function(model, params, run, given)
 
-        _methods[name] = Method(info, params, apply, estimate, label)
+        _methods[name] = Method(info, params, apply, estimate, label, blockwise)
         return function
 
     return register

@@ -296,7 +296,10 @@ def walk(
             if ids is not None and feed is None:
                 feed = Feed(model, found, ids, run, rows or max(1, TOKENS // ids.shape[1]))
             if not finished:
-                yield Turn(model, run, index, name, block, inside[name], _feed=feed)
+                turn = Turn(model, run, index, name, block, {n: model.get_submodule(n) for n in inside[name]}, _feed=feed)
+                yield turn
+                turn.linears.clear()  # whoever still holds the turn doesn't hold the weights
+                turn._seen.clear()
                 if home is not None:
                     home.keep(index, name, block)
             if feed is not None and index + 1 < len(found):
@@ -305,13 +308,21 @@ def walk(
                 home.leave(index, name, block)
 
 
-def _linears_of(model: nn.Module, found: list[tuple[str, nn.Module]]) -> dict[str, dict[str, nn.Module]]:
-    """Block name -> its linear layers by their names in the model."""
-    out: dict[str, dict[str, nn.Module]] = {name: {} for name, _ in found}
-    for name, module in linears(model):
+def walkable(model: nn.Module) -> bool:
+    """Whether the model's blocks can be recognised."""
+    try:
+        return bool(blocks(model))
+    except UserError:
+        return False
+
+
+def _linears_of(model: nn.Module, found: list[tuple[str, nn.Module]]) -> dict[str, list[str]]:
+    """Block name -> its linear layers' names in the model."""
+    out: dict[str, list[str]] = {name: [] for name, _ in found}
+    for name, _ in linears(model):
         home = next((block for block, _ in found if name.startswith(f"{block}.")), None)
         if home is not None:
-            out[home][name] = module
+            out[home].append(name)
     return out
 
 

@@ -49,12 +49,12 @@ def save(model: nn.Module, staged: Path, source: Path, *, run: Run, dtype: torch
 
 def write(model: nn.Module, staged: Path, found: dict[str, tensors.TensorInfo], *, run: Run, dtype: torch.dtype | None = None) -> None:
     """Writes weights and config alone; `found` are the tensors of the source, whose dtypes are kept where `dtype` is None."""
-    main = dtype or _most(found)
+    main = dtype or main_dtype(found)
     state, packed = _state(model, found, main, dtype)
     room_for(staged, sum(t.numel() * t.element_size() for t in state.values()) + ROOM)
     try:
         _write_weights(state, staged, run)
-        _write_config(model, packed, staged, main)
+        write_config(model, packed, staged, main)
     except OSError as error:
         raise explain(error) from error
 
@@ -82,7 +82,7 @@ def _state(
             if tensor.is_floating_point():
                 wanted = dtype or STORED.get(found[name].dtype if name in found else "", main)
                 stored = stored.to(wanted)
-                _finite(name, stored, tensor)
+                check_finite(name, stored, tensor)
                 if wanted != tensor.dtype:
                     tensor.copy_(stored)
             out[name] = stored.cpu().contiguous()
@@ -101,7 +101,7 @@ def _state(
     return out, packed
 
 
-def _most(found: dict[str, tensors.TensorInfo]) -> torch.dtype:
+def main_dtype(found: dict[str, tensors.TensorInfo]) -> torch.dtype:
     """The floating dtype that takes the most numbers in a file's dense weights."""
     sums: dict[str, int] = {}
     for info in found.values():
@@ -122,7 +122,8 @@ def _untied(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
         yield name, state[name]
 
 
-def _finite(name: str, stored: torch.Tensor, original: torch.Tensor) -> None:
+def check_finite(name: str, stored: torch.Tensor, original: torch.Tensor) -> None:
+    """Raises UserError where `stored`, which `original` became, holds what isn't a finite number."""
     if tensors.finite(stored):
         return
     if tensors.finite(original):
@@ -177,10 +178,10 @@ def _write_weights(state: dict[str, torch.Tensor], staged: Path, run: Run) -> No
         write_index(staged, weight_map, sum(t.numel() * t.element_size() for t in state.values()))
 
 
-def write_tensors(state: dict[str, torch.Tensor], path: Path) -> None:
+def write_tensors(state: dict[str, torch.Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
     """One safetensors file. Raises UserError where the disk is full or can't be written to."""
     try:
-        save_file(state, path, metadata={"format": "pt"})
+        save_file(state, path, metadata={"format": "pt"} | (metadata or {}))
     except Exception as error:  # safetensors wraps the system's error in its own
         raise explain(error) from error
 
@@ -191,7 +192,8 @@ def write_index(folder: Path, weight_map: dict[str, str], total_bytes: int) -> N
     (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
 
 
-def _write_config(model: nn.Module, packed: dict[str, PackedLinear], staged: Path, main: torch.dtype) -> None:
+def write_config(model: nn.Module, packed: dict[str, PackedLinear], staged: Path, main: torch.dtype) -> None:
+    """config.json of the model as it is; `packed` are its packed modules, `main` the dtype of most of what's stored dense."""
     config = copy.deepcopy(model.config)
     config.architectures = [type(model).__name__]
     entry: dict[str, Any] = json.loads(config.to_json_string(use_diff=True))

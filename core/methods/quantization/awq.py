@@ -66,17 +66,20 @@ def estimate_awq(params: AwqParams, info: SourceInfo, ledger: Ledger, device: st
     paper="https://arxiv.org/abs/2306.00978",
     estimate=estimate_awq,
     label=label,
+    blockwise=True,
 )
 def awq(model: Any, params: AwqParams, run: Run, given: Given) -> Outcome:
     """Scales and replaces the linear layers of the blocks by PackedLinear modules, one block at a time."""
-    layers, transposed = grid.targets(model, given.info)
-    size, notes = grid.group_of(params, layers)
+    found, transposed = grid.targets(model, given.info)
+    size, notes = grid.group_of(params, found)
+    layers = [name for name, _ in found]
+    del found  # a layer that was replaced is to go, and its weight with it
     ids, more = calibration.draw(given.text, given.tokenizer, params, given.info, given.seed, run)
     notes += more
     dtype = stored_dtype(given.info)
-    packable = {name for name, _ in layers}
+    packable = set(layers)
     scaled = 0
-    for turn in sequential.walk(model, run, "Quantizing", ids):
+    for turn in sequential.walk(model, run, "Quantizing", ids, home=given.home):
         wanted = [name for name in turn.linears if name in packable]
         stats = turn.collect(Hessian, wanted)
         inverse: dict[str, Tensor] = {}  # layer -> (in,): what its columns were multiplied by
@@ -102,7 +105,7 @@ def awq(model: Any, params: AwqParams, run: Run, given: Given) -> Outcome:
             delta = packed.dequantize(quant, torch.float32) - weight
             error = sequential.relative_error(delta / columns, weight / columns, stat)
             turn.replace(name, PackedLinear.from_linear(module, quant), error)
-    rest = grid.round_rest(model, layers, params, size, dtype)
+    rest = grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype)
     notes.append(grid.sentence(len(layers), params.bits, size, dtype))
     notes += rest
     notes.append(f"{scaled} of them with their columns scaled; the inverse lies in the layer before.")

@@ -73,16 +73,19 @@ def estimate_gptq(params: GptqParams, info: SourceInfo, ledger: Ledger, device: 
     paper="https://arxiv.org/abs/2210.17323",
     estimate=estimate_gptq,
     label=label,
+    blockwise=True,
 )
 def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
     """Replaces the linear layers of the blocks by PackedLinear modules, one block at a time."""
-    layers, transposed = grid.targets(model, given.info)
-    size, notes = grid.group_of(params, layers)
+    found, transposed = grid.targets(model, given.info)
+    size, notes = grid.group_of(params, found)
+    layers = [name for name, _ in found]
+    del found  # a layer that was replaced is to go, and its weight with it
     ids, more = calibration.draw(given.text, given.tokenizer, params, given.info, given.seed, run)
     notes += more
     dtype = stored_dtype(given.info)  # a scale rounded only on saving would give other weights than those measured
-    packable = {name for name, _ in layers}
-    for turn in sequential.walk(model, run, "Quantizing", ids):
+    packable = set(layers)
+    for turn in sequential.walk(model, run, "Quantizing", ids, home=given.home):
         for names in turn.groups():
             wanted = [name for name in names if name in packable]
             if not wanted:
@@ -97,7 +100,7 @@ def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
                     weight, factor, params.bits, size, grid.symmetric(params), dtype, importance=hessian.squares if params.clip else None
                 )
                 turn.replace(name, PackedLinear.from_linear(module, quant))
-    rest = grid.round_rest(model, layers, params, size, dtype)
+    rest = grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype)
     notes.append(grid.sentence(len(layers), params.bits, size, dtype))
     notes += rest
     notes += grid.left_out(transposed)

@@ -146,15 +146,20 @@ def sentence(count: int, bits: int, size: int | None, dtype: torch.dtype) -> str
     return f"{kept}; embeddings and head stay in {str(dtype).removeprefix('torch.')}."
 
 
+def still_dense(model: nn.Module, names: Iterable[str]) -> list[tuple[str, nn.Linear]]:
+    """Those of the named layers that aren't packed."""
+    return [(name, module) for name in names if isinstance(module := model.get_submodule(name), nn.Linear)]
+
+
 def round_rest(
-    model: nn.Module, layers: list[tuple[str, nn.Linear]], params: GridParams, size: int | None, dtype: torch.dtype
+    model: nn.Module, layers: list[tuple[str, nn.Linear]], params: GridParams, size: int | None, dtype: torch.dtype, clip: bool = False
 ) -> list[str]:
-    """Rounds the layers of `layers` that are still there as they were: those outside the blocks (BERT's pooler). Says so."""
+    """Rounds those of `layers` that are still there as they were, outside the blocks (BERT's pooler); a sentence that says so."""
     names = []
     for name, module in layers:
         if model.get_submodule(name) is module:
-            weight = finite(name, weight_of(module))
-            quant = round_to_nearest(weight, params.bits, size, symmetric(params), params.bits < 8, dtype)
+            weight = finite(name, weight_of(module).detach())
+            quant = round_to_nearest(weight, params.bits, size, symmetric(params), clip, dtype)
             replace(model, name, PackedLinear.from_linear(module, quant))
             names.append(name)
     return [f"Outside the blocks, so only rounded to nearest: {', '.join(names)}."] if names else []

@@ -70,14 +70,17 @@ def estimate_hqq(params: HqqParams, info: SourceInfo, ledger: Ledger, device: st
     paper="https://mobiusml.github.io/hqq_blog/",
     estimate=estimate_hqq,
     label=label,
+    blockwise=True,
 )
 def hqq(model: Any, params: HqqParams, run: Run, given: Given) -> Outcome:
     """Replaces the linear layers of `model` by PackedLinear modules, one at a time."""
-    layers, transposed = grid.targets(model, given.info)
-    size, notes = grid.group_of(params, layers)
+    found, transposed = grid.targets(model, given.info)
+    size, notes = grid.group_of(params, found)
+    layers = [name for name, _ in found]
+    del found  # a layer that was replaced is to go, and its weight with it
     dtype = stored_dtype(given.info)
-    packable = {name for name, _ in layers}
-    for turn in sequential.walk(model, run, "Quantizing"):
+    packable = set(layers)
+    for turn in sequential.walk(model, run, "Quantizing", home=given.home):
         for name, module in turn.linears.items():
             if name not in packable:
                 continue
@@ -85,7 +88,7 @@ def hqq(model: Any, params: HqqParams, run: Run, given: Given) -> Outcome:
             weight = grid.finite(name, weight_of(module))
             quant = half_quadratic(weight, params.bits, size, grid.symmetric(params), dtype, params.norm, params.iterations)
             turn.replace(name, PackedLinear.from_linear(module, quant))
-    rest = grid.round_rest(model, layers, params, size, dtype)
+    rest = grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype)
     notes.append(grid.sentence(len(layers), params.bits, size, dtype))
     notes += rest
     notes += grid.left_out(transposed)

@@ -8,17 +8,13 @@ Leaves embeddings and the head in their dtype, and activations alone: nothing be
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal
 
-import torch
-
-from core.methods import Given, Outcome, estimates, method
+from core.methods import Given, Outcome, estimates, method, sequential
 from core.methods.common import stored_dtype
 from core.methods.quantization import grid
 from core.methods.quantization.grid import RATIOS, GridParams, fitting_group, granularity, round_to_nearest
-from core.models import packed
-from core.models.blocks import replace, weight_of
+from core.models.blocks import weight_of
 from core.models.packed import PackedLinear
 from core.params import knob
 from core.records import Ledger, SourceInfo
@@ -64,24 +60,26 @@ def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: st
     paper="https://arxiv.org/abs/1712.05877",
     estimate=estimate_rtn,
     label=label,
+    blockwise=True,
 )
 def rtn(model: Any, params: RtnParams, run: Run, given: Given) -> Outcome:
-    """Replaces the linear layers of `model` by PackedLinear modules, one at a time."""
-    layers, transposed = grid.targets(model, given.info)
-    size, notes = grid.group_of(params, layers)
+    """Replaces the linear layers of `model` by PackedLinear modules, block by block, then those outside the blocks."""
+    found, transposed = grid.targets(model, given.info)
+    size, notes = grid.group_of(params, found)
+    layers = [name for name, _ in found]
+    del found  # a layer that was replaced is to go, and its weight with it
     dtype = stored_dtype(given.info)  # a scale rounded only on saving would give other weights than those measured
-    error = power = 0.0
-    with torch.no_grad():
-        for name, module in run.track(layers, "Quantizing"):
-            weight = grid.finite(name, weight_of(module))  # (out, in)
-            quant = round_to_nearest(weight, params.bits, size, grid.symmetric(params), params.clip, dtype)
-            error += float((packed.dequantize(quant, torch.float32) - weight.float()).square().sum())
-            power += float(weight.float().square().sum())
-            replace(model, name, PackedLinear.from_linear(module, quant))
+    packable = set(layers)
+    if given.home is not None or sequential.walkable(model):
+        for turn in sequential.walk(model, run, "Quantizing", home=given.home):
+            for name in [n for n in turn.linears if n in packable]:
+                run.check_cancelled()
+                weight = grid.finite(name, weight_of(turn.linears[name]))  # (out, in)
+                quant = round_to_nearest(weight, params.bits, size, grid.symmetric(params), params.clip, dtype)
+                turn.replace(name, PackedLinear.from_linear(turn.linears[name], quant))
+    grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype, clip=params.clip)
     notes.append(grid.sentence(len(layers), params.bits, size, dtype))
     notes += grid.left_out(transposed)
-    if power:
-        run.log(f"Relative error of the weights: {math.sqrt(error / power):.4f}")
     for note in notes:
         run.log(note)
     return Outcome(model, tuple(notes))

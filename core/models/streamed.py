@@ -1,0 +1,342 @@
+"""Models larger than memory: a skeleton whose blocks come in from safetensors one at a time and go out as shards; and resuming.
+
+    Finished   a folder of finished blocks, guarded by a fingerprint of model, data and settings: a later try with the same
+               fingerprint begins after the last of them
+    InMemory   the home of blocks of a model that is in memory: keeps finished ones for a later try
+    Streamed   the home of blocks that are on disk: one is in memory at a time; `save` makes a folder of the finished ones
+
+Both are a sequential.Home. What's written of a block is what's saved of it in the end: packed weights in compressed-tensors'
+layout, dense ones in the dtype that the source stores; weights in memory are rounded with it, so that a resumed try goes on with
+the same numbers. Covers what `load` loads of dense folders, where the files name tensors as the model does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import init_empty_weights
+from safetensors import safe_open
+from torch import nn
+
+from core.errors import UserError, explain
+from core.models import load, packed, save, tensors
+from core.models.blocks import blocks, replace
+from core.models.devices import STORED
+from core.models.packed import PackedLinear, to_layout
+from core.run import Run
+from core.workspace import write_atomically
+
+STATE = "state.json"
+
+
+class Finished:
+    """A folder of finished blocks. Opening it with another fingerprint than it was written with empties it."""
+
+    def __init__(self, folder: Path, fingerprint: str):
+        self.folder, self.fingerprint = folder, fingerprint
+        self.blocks: list[int] = []
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            known = self._known()
+            if known is None:
+                for path in folder.iterdir():
+                    path.unlink()
+                self._write_state()
+            else:
+                self.blocks = known
+                for path in folder.glob("*.part"):
+                    path.unlink()
+        except OSError as error:
+            raise explain(error) from error
+
+    def _known(self) -> list[int] | None:
+        """The blocks that the folder holds whole, from the first on; None where they're another task's, or nothing can be read."""
+        try:
+            state = json.loads((self.folder / STATE).read_text(encoding="utf-8"))
+            if state["fingerprint"] != self.fingerprint:
+                return None
+            listed = [int(n) for n in state["blocks"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        whole: list[int] = []
+        for index in listed:
+            try:
+                tensors.read_header(self.path(index))
+            except UserError:
+                break  # cut short by the crash: that block is done again
+            whole.append(index)
+        return whole if whole == list(range(len(whole))) else None
+
+    def __contains__(self, index: int) -> bool:
+        return index in self.blocks
+
+    def path(self, index: int) -> Path:
+        return self.folder / f"block-{index:05}.safetensors"
+
+    def write(self, index: int, name: str, block: nn.Module, found: dict[str, tensors.TensorInfo], main: torch.dtype) -> None:
+        """Writes the block, and only then says that it's there. Rounds the weights in memory to what is stored.
+
+        found: the source's tensors, whose dtypes are kept; main: for those that it doesn't have. Raises UserError: no space,
+        numbers that aren't finite.
+        """
+        state, grids = stored(name, block, found, main)
+        save.room_for(self.folder, sum(t.numel() * t.element_size() for t in state.values()))
+        path = self.path(index)
+        part = path.with_suffix(".part")
+        save.write_tensors(state, part, {"packed": json.dumps(grids)})
+        with open(part, "rb") as handle:
+            os.fsync(handle.fileno())
+        os.replace(part, path)
+        self.blocks.append(index)
+        self._write_state()
+
+    def read(self, index: int, name: str, block: nn.Module, dtype: torch.dtype, device: str) -> None:
+        """Puts the finished block's weights into `block`, packed layers as PackedLinear, to compute in `dtype`."""
+        path = self.path(index)
+        with safe_open(path, framework="pt") as handle:
+            grids = json.loads(handle.metadata()["packed"])
+        state = dict(tensors.read(tensors.read_header(path)))
+        for stem, weights in grids.items():
+            parts = {leaf: state.pop(key) for leaf in LAYOUT if (key := f"{stem}.{leaf}") in state}
+            bias = state.pop(f"{stem}.bias", None)
+            quant = packed.from_layout(parts, weights)
+            module = PackedLinear(quant, None if bias is None else bias.to(dtype), dtype).to(device)
+            replace(block, stem.removeprefix(f"{name}."), module)
+        fill(block, {key.removeprefix(f"{name}."): value for key, value in state.items()}, dtype, device)
+
+    def remove(self) -> None:
+        """Everything goes: the work is done, or isn't wanted."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _write_state(self) -> None:
+        write_atomically(self.folder / STATE, json.dumps({"fingerprint": self.fingerprint, "blocks": self.blocks}))
+
+
+LAYOUT = ("weight_packed", "weight_scale", "weight_zero_point", "weight_shape", "weight")
+
+
+def stored(
+    name: str, block: nn.Module, found: dict[str, tensors.TensorInfo], main: torch.dtype
+) -> tuple[dict[str, torch.Tensor], dict[str, dict]]:
+    """(tensors of a block as they're stored, by full name; grid of each packed layer). Rounds the block's dense weights likewise."""
+    layers = {n: m for n, m in block.named_modules() if isinstance(m, PackedLinear)}
+    state: dict[str, torch.Tensor] = {}
+    grids: dict[str, dict] = {}
+    for key, tensor in block.state_dict().items():
+        stem, _, leaf = key.rpartition(".")
+        if stem in layers and leaf != "bias":
+            continue
+        full = f"{name}.{key}"
+        kept = tensor.detach()
+        if tensor.is_floating_point():
+            kept = kept.to(STORED.get(found[full].dtype if full in found else "", main))
+            save.check_finite(full, kept, tensor)
+            tensor.copy_(kept)
+        state[full] = kept.cpu().contiguous()
+    for stem, module in layers.items():
+        if module.activation is not None or module.kind != "int":
+            raise ValueError("only packed weights of integers can be kept block by block")
+        full = f"{name}.{stem}"
+        save.check_finite(f"{full}.weight_scale", module.weight_scale, module.weight_scale)
+        layout = to_layout(module.quant, module.weight_scale.dtype)
+        state |= {f"{full}.{leaf}": t.cpu().contiguous() for leaf, t in layout.items()}
+        strategy = "group" if module.group_size else "channel"
+        grids[full] = {"num_bits": module.bits, "symmetric": module.symmetric, "strategy": strategy, "group_size": module.group_size}
+    return state, grids
+
+
+def fill(block: nn.Module, state: dict[str, torch.Tensor], dtype: torch.dtype, device: str) -> None:
+    """Gives the block's parameters and buffers these values, as copies; floating ones in `dtype`."""
+    for key, value in state.items():
+        owner, _, leaf = key.rpartition(".")
+        module = block.get_submodule(owner)
+        wanted = value.to(device, dtype, copy=True) if value.is_floating_point() else value.to(device, copy=True)
+        if leaf in module._parameters:
+            module._parameters[leaf] = nn.Parameter(wanted, requires_grad=False)
+        else:
+            module._buffers[leaf] = wanted
+
+
+class InMemory:
+    """The home of blocks that stay in memory: finished ones are kept on disk as well, and brought back by a later try."""
+
+    def __init__(self, finished: Finished, folder: Path):
+        """folder: the source, whose dtypes are kept."""
+        self.finished = finished
+        self.found = tensors.headers(folder)
+        self.main = save.main_dtype(self.found)
+
+    def enter(self, index: int, name: str, block: nn.Module) -> bool:
+        if index not in self.finished:
+            return False
+        one = next(block.parameters())
+        self.finished.read(index, name, block, one.dtype, str(one.device))
+        return True
+
+    def keep(self, index: int, name: str, block: nn.Module) -> None:
+        self.finished.write(index, name, block, self.found, self.main)
+
+    def leave(self, index: int, name: str, block: nn.Module) -> None:
+        pass
+
+
+class Streamed:
+    """A model of which one block at a time is in memory, and the home of its blocks.
+
+    `model` is a skeleton: parameters of the blocks are on torch's meta device until their turn, the rest is there; embeddings
+    are read from the file where they're looked up. It computes in float32 on the CPU, in the stored dtype on CUDA.
+    """
+
+    def __init__(self, folder: Path, finished: Finished, device: str = "cpu"):
+        """Raises UserError where the files don't name tensors as the model does, or the folder is quantized."""
+        self.folder, self.finished, self.device = folder, finished, device
+        self.found = tensors.headers(folder)
+        self.main = save.main_dtype(self.found)
+        self.dtype = self.main if device.startswith("cuda") else torch.float32
+        config = load.load_config(folder)
+        kind = load.model_class(config)
+        config._attn_implementation = "sdpa" if getattr(kind, "_supports_sdpa", False) else "eager"
+        with init_empty_weights(include_buffers=False):
+            self.model = kind(config)
+        self.model.tie_weights()
+        self.model.eval().requires_grad_(False)
+        self._blocks = [name for name, _ in blocks(self.model)]
+        self._head = _head_name(self.model)
+        self._check_names()
+        self._embedding = _embedding_name(self.model)
+        self._fill_rest()
+
+    def _check_names(self) -> None:
+        tied = set(getattr(self.model, "all_tied_weights_keys", None) or ())
+        missing = sorted(n for n in self.model.state_dict() if n not in self.found and n not in tied)
+        if missing:
+            raise UserError(
+                "{count} weights go by other names in the files than in the model ({first}), so it can't be read block by block.",
+                hint="It has to fit into memory: close other programs, or use a machine with more of it.",
+                kind="model",
+                count=len(missing),
+                first=missing[0],
+                detail="\n".join(missing),
+            )
+
+    def _of_block(self, name: str) -> bool:
+        return any(name.startswith(f"{block}.") for block in self._blocks)
+
+    def _fill_rest(self) -> None:
+        """Everything outside the blocks but embedding and head, which are the largest."""
+        apart = {f"{self._embedding}.weight", *([f"{self._head}.weight"] if self._head else [])}
+        outside = {n: i for n, i in self.found.items() if not self._of_block(n) and n not in apart and n in self.model.state_dict()}
+        fill(self.model, dict(tensors.read(outside)), self.dtype, self.device)
+        from_disk(self.model.get_submodule(self._embedding), self.found[f"{self._embedding}.weight"], self.dtype, self.device)
+
+    def enter(self, index: int, name: str, block: nn.Module) -> bool:
+        if index in self.finished:
+            self.finished.read(index, name, block, self.dtype, self.device)
+            return True
+        wanted = {n: i for n, i in self.found.items() if n.startswith(f"{name}.")}
+        for key, value in tensors.read(wanted):
+            fill(block, {key.removeprefix(f"{name}."): value}, self.dtype, self.device)
+        return False
+
+    def keep(self, index: int, name: str, block: nn.Module) -> None:
+        self.finished.write(index, name, block, self.found, self.main)
+
+    def leave(self, index: int, name: str, block: nn.Module) -> None:
+        block.to("meta")
+
+    def save(self, staged: Path, *, run: Run) -> None:
+        """Makes a model's folder of the finished blocks (which are moved) and of what lies outside them. Raises UserError."""
+        missing = [n for i, n in enumerate(self._blocks) if i not in self.finished]
+        if missing:
+            raise ValueError(f"blocks aren't finished: {missing}")
+        outside = [n for n in self.found if not self._of_block(n)]
+        files = len(self._blocks) + 1
+        name = lambda number: f"model-{number:05}-of-{files:05}.safetensors"
+        weight_map: dict[str, str] = {}
+        total = 0
+        try:
+            state, layers = self._outside(outside)
+            save.room_for(staged, sum(t.numel() * t.element_size() for t in state.values()) + save.ROOM)
+            save.write_tensors(state, staged / name(1))
+            weight_map |= dict.fromkeys(state, name(1))
+            total += sum(t.numel() * t.element_size() for t in state.values())
+            del state
+            for index in run.track(range(len(self._blocks)), "Saving"):
+                found = tensors.read_header(self.finished.path(index))
+                weight_map |= dict.fromkeys(found, name(index + 2))
+                total += sum(i.bytes for i in found.values())
+                shutil.move(self.finished.path(index), staged / name(index + 2))
+            save.write_index(staged, weight_map, total)
+            layers |= {n: m for n, m in self.model.named_modules() if isinstance(m, PackedLinear)}
+            save.write_config(self.model, layers, staged, self.main)
+            save.copy_rest(self.folder, staged)
+        except OSError as error:
+            raise explain(error) from error
+
+    def _outside(self, names: list[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        """(tensors outside the blocks as they're stored, packed modules among them). Dense ones are the source's own."""
+        layers = {n: m for n, m in self.model.named_modules() if isinstance(m, PackedLinear) and not self._of_block(n)}
+        dense = {n: self.found[n] for n in names if n.rpartition(".")[0] not in layers or n.endswith("bias")}
+        state = dict(tensors.read(dense))
+        for name, module in layers.items():
+            layout = to_layout(module.quant, module.weight_scale.dtype)
+            state |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in layout.items()}
+        return state, layers
+
+
+def from_disk(embedding: nn.Module, info: tensors.TensorInfo, dtype: torch.dtype, device: str) -> None:
+    """Has an embedding whose weight is on the meta device read the rows that it looks up from their file."""
+    real = embedding.forward
+
+    def forward(ids: torch.Tensor) -> torch.Tensor:
+        rows, where = ids.cpu().unique(return_inverse=True)
+        with safe_open(info.file, framework="pt") as handle:
+            whole = handle.get_slice(info.name)
+            table = torch.cat([whole[row : row + 1] for row in rows.tolist()])  # (different tokens, width)
+        kept, padding = embedding._parameters["weight"], embedding.padding_idx
+        embedding._parameters["weight"] = nn.Parameter(table.to(device, dtype), requires_grad=False)
+        embedding.padding_idx = None  # which row it is has no meaning in the small table
+        try:
+            return real(where.to(device))  # the module's own: some multiply what they look up
+        finally:
+            embedding._parameters["weight"], embedding.padding_idx = kept, padding
+
+    embedding.forward = forward
+
+
+def _embedding_name(model: nn.Module) -> str:
+    wanted = model.get_input_embeddings()
+    return next(name for name, module in model.named_modules() if module is wanted)
+
+
+def _head_name(model: nn.Module) -> str | None:
+    wanted = getattr(model, "get_output_embeddings", lambda: None)()
+    return next((name for name, module in model.named_modules() if wanted is not None and module is wanted), None)
+
+
+def first_blocks(folder: Path, to: Path, count: int) -> Path:
+    """A folder `to` of the first `count` blocks of a model that `Streamed.save` wrote, by links: to check it where the whole
+    doesn't fit into memory."""
+    index = json.loads((folder / "model.safetensors.index.json").read_text(encoding="utf-8"))
+    raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    files = sorted(set(index["weight_map"].values()))[: count + 1]
+    to.mkdir(parents=True)
+    for file in files:
+        with contextlib.suppress(FileExistsError):
+            try:
+                os.link(folder / file, to / file)
+            except OSError:  # a disk without hard links
+                shutil.copyfile(folder / file, to / file)
+    weight_map = {name: file for name, file in index["weight_map"].items() if file in files}
+    save.write_index(to, weight_map, 0)
+    raw["num_hidden_layers"] = count
+    if isinstance(raw.get("layer_types"), list):
+        raw["layer_types"] = raw["layer_types"][:count]
+    (to / "config.json").write_text(json.dumps(raw, indent=1), encoding="utf-8")
+    return to
