@@ -375,6 +375,16 @@ def check(target: Any, draft: Any, spec: ExactnessSpec, run: Run, *, held: Held 
     lab.check(spec, draft)
     prompt, sampling = lab.prompt_and_sampling(spec)
     sampling = replace(sampling, stop=(), max_new_tokens=spec.tokens + spec.gamma)  # so that the first round isn't cut short
+    context = lab.cached_target(0, rollback=True).context
+    if context is not None and len(prompt) + spec.tokens > context:
+        raise UserError(
+            "The prompt has {tokens} tokens, and {name} reads at most {context}, so there's no room for the {wanted} to be tested.",
+            hint="Shorten the prompt.",
+            tokens=len(prompt),
+            name=target.info.name,
+            context=context,
+            wanted=spec.tokens,
+        )
     begun = perf_counter()
     with lab.prepared([(spec, draft)]):
         run.stage("Computing the target's own law")

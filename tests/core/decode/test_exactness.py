@@ -145,6 +145,14 @@ def test_it_stops_with_what_there_is(pair):
     assert sum(cell["seen"] for cell in found["cells"]) == found["runs"]
 
 
+def test_a_context_that_cuts_the_text_short_is_no_fault_of_the_rules(pair):
+    """One token of two fits: every run was found to write what the target can't."""
+    text = pair[0].tokenizer.decode(pair[0].tokenizer("the old sailor told " * 80)["input_ids"][:255])
+    with pytest.raises(UserError, match="reads at most 256, so there's no room for the 2"):
+        checked(pair, prompt=text, runs=50)
+    assert checked(pair, prompt=text, runs=50, tokens=1)["outside"] == 0
+
+
 def test_what_cannot_be_tested_is_said(pair):
     with pytest.raises(UserError, match="Nothing drafts"):
         checked(pair, proposer="none")
