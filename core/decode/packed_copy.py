@@ -36,7 +36,7 @@ def packed_copy(model: nn.Module) -> nn.Module:
     for block in fused:
         for name in ("qkv", "out", "gate_up", "down"):
             setattr(block, name, Int8(*dense_of(getattr(block, name))))
-    if not fused and device.type == "cpu":
+    if not fused and device.type == "cpu" and next(model.parameters()).dtype == torch.float32:
         fuse(copied, Int8)
     replace_linears(copied, Int8)
     return copied.eval()

@@ -116,6 +116,17 @@ def test_half_precision_is_left_alone():
     assert torch.equal(model(ids).logits, before(ids).logits)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_half_precision_model_has_a_packed_copy(dtype):
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model("llama", **SMALL, **HEADS)).to(dtype).eval()
+    fast.quicken(model)
+    copied = packed_copy.packed_copy(model)
+    assert packed_copy.bytes_of_copy(copied) > 0
+    ids = torch.tensor([[1, 2, 3]])
+    want = model(ids).logits
+    assert (copied(ids).logits - want).abs().max() < 0.05 * want.abs().max()
+
+
 def test_a_device_without_the_kernel_is_refused(target_model, monkeypatch):
     monkeypatch.setattr(packed_copy, "can_int8", lambda device: False)
     with pytest.raises(UserError, match="no 8-bit kernel"):
