@@ -638,6 +638,7 @@ def sampling_of(spec: Choice, target: Any, *, forced: tuple[int, ...] = (), ends
     sources = (getattr(target.model, "generation_config", None), target.model.config, target.tokenizer)
     for value in (getattr(source, "eos_token_id", None) for source in sources):
         eos.update(value if isinstance(value, (list, tuple)) else [] if value is None else [value])
+    size = tokenizer_of(target)[1]  # configurations name ids that aren't there, -1 for 'none'
     banned = {i for text in spec.banned for i in banned_ids(text, target.tokenizer)}
     return Sampling(
         temperature=spec.temperature,
@@ -650,7 +651,7 @@ def sampling_of(spec: Choice, target: Any, *, forced: tuple[int, ...] = (), ends
         frequency_penalty=spec.frequency_penalty,
         banned=tuple(sorted(banned)),
         forced=forced,
-        eos=tuple(sorted(eos)),
+        eos=tuple(sorted(i for i in eos if 0 <= i < size)),
         stop=spec.stop,
         min_new_tokens=spec.min_new_tokens,
         max_new_tokens=spec.max_new_tokens,

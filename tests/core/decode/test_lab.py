@@ -437,6 +437,22 @@ def test_ends_come_from_the_models_configuration(target):
     assert lab.sampling_of(spec(), target).eos == (0,)
 
 
+@pytest.mark.parametrize("named", [-1, 10**6, [0, 10**6]])
+def test_ids_that_are_no_tokens_do_not_end_a_text(target, named):
+    """Configurations write -1 for none, which banned the last token of all; a larger id was no index."""
+    other = replace(target, model=copy.deepcopy(target.model))
+    other.model.generation_config.eos_token_id = named
+    assert lab.sampling_of(spec(), other).eos == (0,)
+    assert len(ran(other, None, min_new_tokens=20, max_new_tokens=20)[0]["ids"]) == 20
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_packed_copy_drafts_in_half_precision(pico_target, dtype):
+    result, _ = ran(load(pico_target, dtype=dtype), None, proposer="packed")
+    assert len(result["ids"]) == 30
+    assert result["accepted"] > 0
+
+
 def test_a_ban_is_of_the_token_alone_and_with_a_space_before_it(target):
     tokenizer = target.tokenizer
     banned = lab.banned_ids("the", tokenizer)
