@@ -172,7 +172,7 @@ def _edge(top: Tensor, mass: float) -> Tensor:
 def _places(chances: Tensor, mass: float) -> Tensor:
     """The first place by which the chances, taken in order, hold `mass`; the last place where they don't. (..., width) -> (..., 1)."""
     before = chances.cumsum(-1) - chances  # the mass of everything ahead of it
-    return (before < mass).sum(-1, keepdim=True) - 1  # never below 0: nothing is ahead of the first
+    return (before < mass).sum(-1, keepdim=True).clamp_min(1) - 1  # nothing is ahead of the first, but float32 takes 1e-46 for 0
 
 
 def typical(p: Tensor, mass: float) -> Tensor:

@@ -195,6 +195,12 @@ def test_a_temperature_too_low_for_float32_is_nearly_greedy():
     assert Sampling(temperature=1e-300).probabilities(rows).argmax(-1).equal(rows.argmax(-1))
 
 
+@pytest.mark.parametrize("cut", [{"top_p": 1e-300}, {"typical_p": 1e-300}])
+def test_a_mass_too_small_for_float32_keeps_one_token(cut):
+    p = Sampling(temperature=1.0, **cut).probabilities(logits())
+    assert ((p > 0).sum(-1) == 1).all()
+
+
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
 def test_rows_that_are_no_distribution_are_refused(value):
     rows = torch.zeros(2, 9)
