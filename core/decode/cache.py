@@ -205,6 +205,8 @@ class CachedModel:
                 name=self.name,
                 architecture=type(model).__name__,
             )
+        weight = getattr(model.get_input_embeddings(), "weight", None)
+        self._rows = weight.shape[0] if weight is not None else config.vocab_size
         self._keeps_logits = "logits_to_keep" in accepted
         self._takes_trees = "position_ids" in accepted and "attention_mask" in accepted
         self._rollback, self._reserved = rollback, min(longest or 0, RESERVED)
@@ -251,11 +253,23 @@ class CachedModel:
         return self._feed(ids, keep, extra)
 
     def _feed(self, ids: list[int], keep: int, extra: dict) -> Tensor:
+        self._refuse_unknown(max(ids))
         logits = self.model(input_ids=torch.tensor([ids], device=self.device), **extra).logits[0]  # (keep or all, columns)
         self.ids.extend(ids)
         logits = logits[-keep:, : self.vocabulary]
         lacking = self.vocabulary - logits.shape[-1]
         return logits if not lacking else torch.nn.functional.pad(logits, (0, lacking), value=-torch.inf)
+
+    def _refuse_unknown(self, token: int) -> None:
+        if token >= self._rows:
+            raise UserError(
+                "{name} can't read token {token} of its tokenizer's: it has embeddings for {rows} tokens only.",
+                hint="Leave that text out, or put the tokenizer that belongs to the model into its folder and import it again.",
+                kind="model",
+                name=self.name,
+                token=token,
+                rows=self._rows,
+            )
 
     @torch.inference_mode()
     def forward_tree(self, ids: list[int], parents: list[int], keep: int) -> Tensor:
@@ -315,7 +329,9 @@ class CachedModel:
         # Rounding apart: another mask may take another kernel.
         close = 1e-3 if straight.dtype == torch.float32 else 0.1
         finite = straight.isfinite()
-        if float((straight - branched)[finite].abs().max()) > close * max(1.0, float(straight[finite].abs().max())):
+        if not finite.any():  # damaged weights, of which decoding tells
+            return
+        if not float((straight - branched)[finite].abs().max()) <= close * max(1.0, float(straight[finite].abs().max())):
             self._refuse_trees("the logits of a branch aren't those of its path")
 
     def _refuse_trees(self, detail: str) -> None:
@@ -347,6 +363,7 @@ class CachedModel:
 
     def uncached(self, ids: Tensor, keep: int) -> Tensor:
         """The last `keep` logits, (keep, vocabulary), of a text (1, tokens) read from its beginning; the cache isn't touched."""
+        self._refuse_unknown(int(ids.max()))
         extra = {"logits_to_keep": keep} if self._keeps_logits else {}
         return self.model(input_ids=ids, use_cache=False, **extra).logits[0, -keep:, : self.vocabulary]
 

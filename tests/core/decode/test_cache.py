@@ -214,6 +214,19 @@ def test_recurrent_layers_are_refused_with_the_reason():
     assert "can't be taken back" in caught.value.sentence
 
 
+def test_tokens_without_an_embedding_are_refused_with_the_reason():
+    """A tokenizer may have more tokens than its model."""
+    model = made("llama")
+    rows = model.get_input_embeddings().weight.shape[0]
+    cached = CachedModel(model, name="small", vocabulary=rows + 5)
+    cached.forward([1, rows - 1], 1)
+    with pytest.raises(UserError, match=f"small can't read token {rows} .* embeddings for {rows} tokens"):
+        cached.forward([rows], 1)
+    with pytest.raises(UserError, match="can't read token"):
+        cached.uncached(torch.tensor([[rows + 4]]), 1)
+    assert cached.length == 2
+
+
 def test_encoder_decoder_is_refused():
     torch.manual_seed(0)
     from transformers import T5Config, T5ForConditionalGeneration

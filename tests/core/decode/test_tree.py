@@ -1,5 +1,7 @@
 """Trees: exact to the last branch, the same text as plain decoding, and caches that hold the path that was taken."""
 
+import copy
+
 import pytest
 import torch
 
@@ -148,6 +150,14 @@ def planted(make, target_model, noisy_copy, tokenizer):
         )
 
     return build
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_damaged_weights_are_told_of_and_not_taken_for_a_model_that_reads_no_trees(planted, target_model, temperature):
+    damaged = copy.deepcopy(target_model)
+    damaged.model.norm.weight.data[0] = torch.nan
+    with pytest.raises(UserError, match="The target model computed something that isn't a number"):
+        written(planted(model=damaged, temperature=temperature))
 
 
 def written(decoding):
