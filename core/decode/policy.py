@@ -6,14 +6,17 @@ token before it's verified, so it can't bias the output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from math import log, prod, sqrt
+from functools import cache
+from math import log, sqrt
 from statistics import median
 from typing import Protocol
 
 from core.decode.stats import Costs
-from core.theory import cost, expected_tokens
+from core.theory import cost
+
+EARLY = 12  # rounds in which every new sample may change much
 
 
 class Policy(Protocol):
@@ -87,6 +90,13 @@ class Adaptive:
         self.memory, self.fading, self.budget, self.horizon = memory, fading, budget, horizon
         self.branches, self.catch_up = branches, catch_up
         self._opening = opening or (self.OPENING, 1.0)
+        self._at: int | None = None  # the round in which costs were last worked out, and what they were
+        self._last: Known | None = None
+        if prior is not None:
+            before = prior.table()
+            if not before["target"]:
+                raise ValueError("costs measured beforehand lack the target's")
+            self._then = Known(before["target"], before["draft"], {1: prior.plain_overhead, 2: prior.overhead}, 0)
         self._kept = [0.0] * longest  # weighted counts by position
         self._tested = [0.0] * longest
         self._alarm = 0.0
@@ -118,18 +128,21 @@ class Adaptive:
         return min(1.0, (rate + 0.5 / tested + sqrt(rate * (1 - rate) / tested + 0.25 / tested**2)) / (1 + 1 / tested))
 
     def _known(self) -> Known | None:
-        """The costs as they're taken to be now; None while T(1) is unknown."""
+        """The costs as they're taken to be now; None while T(1) is unknown. Worked out in every fourth round, at first in each."""
+        if self._at is not None and self._rounds - self._at < (1 if self._rounds < EARLY else 4):
+            return self._last
+        self._at, self._last = self._rounds, self._worked_out()
+        return self._last
+
+    def _worked_out(self) -> Known | None:
         target, draft, overhead = self.costs.samples()
         if self.prior is None:
             if 1 not in target:
                 return None
             return Known(*({n: median(v) for n, v in kept.items()} for kept in (target, draft, overhead)), len(target.get(1, ())))
-        before = self.prior.table()
-        if not before["target"]:
-            raise ValueError("costs measured beforehand lack the target's")
-        then = Known(before["target"], before["draft"], {1: self.prior.plain_overhead, 2: self.prior.overhead}, 0)
-        known = _updated(before["target"], target, then.target, self.WEIGHT)
-        drafts = _updated(before["draft"], draft, then.draft, self.WEIGHT)
+        then = self._then
+        known = _updated(then._target, target, then.target, self.WEIGHT)
+        drafts = _updated(then._draft, draft, then.draft, self.WEIGHT)
         around = {n: median(v) for n, v in overhead.items()} or then._around
         return Known(known, drafts, around, len(target.get(1, ())))
 
@@ -142,19 +155,25 @@ class Adaptive:
 
     def _best(self, known: Known, rates: list[float], lengths: Iterable[int], least: float) -> int:
         best, speed = 0, 1.0
-        for gamma in lengths:
-            now = self._speed(known, rates[:gamma])
+        for gamma, now in self._speeds(known, rates, lengths):
             if now > speed * (self.LEAST if best else least):  # a longer draft must be worth it, too
                 best, speed = gamma, now
         return best
 
+    def _speeds(self, known: Known, rates: list[float], lengths: Iterable[int]) -> Iterator[tuple[int, float]]:
+        """S(gamma) of each length, rising, over many rounds, in which a draft that was kept whole has two tokens to read next time."""
+        one, more = known.draft(1), known.draft(2) - known.draft(1) if self.catch_up else 0.0
+        tokens = reach = 1.0  # theory.expected_tokens, a term at a time
+        at, plain = 0, known.plain
+        for gamma in lengths:
+            for rate in rates[at:gamma]:
+                reach *= rate
+                tokens += reach
+            at, fed = gamma, 1 + self.branches * gamma
+            yield gamma, tokens * plain / (gamma * one + reach * more + known.target(fed) + known.around(fed))
+
     def _speed(self, known: Known, rates: list[float]) -> float:
-        """S(gamma) over many rounds, in which a draft that was accepted whole has two tokens to read next time."""
-        gamma, fed = len(rates), 1 + self.branches * len(rates)
-        drafting = gamma * known.draft(1)
-        if self.catch_up:
-            drafting += prod(rates) * (known.draft(2) - known.draft(1))
-        return expected_tokens(rates) * known.plain / (drafting + known.target(fed) + known.around(fed))
+        return next(self._speeds(known, rates, [len(rates)]))[1]
 
     def _loss(self, known: Known, gamma: int) -> float:
         """Seconds lost, against plain decoding, by a round of this length that keeps nothing."""
@@ -231,6 +250,11 @@ class Known:
     _draft: dict[int, float]
     _around: dict[int, float]
     plains: int
+
+    def __post_init__(self):
+        # The same lengths are asked for dozens of times a round: what's been worked out stays.
+        for name in ("target", "draft", "around"):
+            object.__setattr__(self, name, cache(getattr(self, name)))
 
     def target(self, tokens: int) -> float:
         """Beyond what was measured every token costs what it costs on average up to there."""
