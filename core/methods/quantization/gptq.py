@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from core.errors import UserError
 from core.methods import Given, Outcome, calibration, method, sequential
 from core.methods.calibration import CalibrationParams
 from core.methods.common import stored_dtype
@@ -91,14 +92,14 @@ def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
             if not wanted:
                 continue
             hessian = turn.collect(Hessian, wanted)[wanted[0]]  # one for all of them, since they read the same
-            factor = factorise(hessian.sum / hessian.tokens, params.damping, params.act_order)
+            factor = factorise(hessian.sum, params.damping, params.act_order)  # its factor doesn't matter: damping is relative
+            importance = hessian.squares if params.clip else None
+            del hessian
             for name in wanted:
                 run.check_cancelled()
                 module = turn.linears[name]
                 weight = grid.finite(name, weight_of(module))
-                quant = compensated(
-                    weight, factor, params.bits, size, grid.symmetric(params), dtype, importance=hessian.squares if params.clip else None
-                )
+                quant = compensated(weight, factor, params.bits, size, grid.symmetric(params), dtype, importance)
                 turn.replace(name, PackedLinear.from_linear(module, quant))
     rest = grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype)
     notes.append(grid.sentence(len(layers), params.bits, size, dtype))
@@ -122,23 +123,33 @@ class Factor:
 
 
 def factorise(hessian: Tensor, damping: float, act_order: bool = True) -> Factor:
-    """The Factor of a Hessian (in, in), damped by `damping` times its mean diagonal, more where that doesn't make it definite."""
-    hessian = hessian.clone()
-    diagonal = hessian.diagonal()
+    """The Factor of a Hessian (in, in), damped by `damping` times its mean diagonal, more where that doesn't make it definite.
+
+    Leaves `hessian` as it is, and needs two more of its size at most.
+    """
+    diagonal = hessian.diagonal().clone()
     dead = diagonal == 0
     diagonal[dead] = 1
     order = diagonal.argsort(descending=True, stable=True) if act_order else torch.arange(len(hessian), device=hessian.device)
-    hessian = hessian[order][:, order]
-    mean = hessian.diagonal().mean()
+    mean = diagonal.mean()
     for more in (1, 10, 100, 1000):
-        hessian.diagonal().add_(more * damping * mean)
-        lower, failed = torch.linalg.cholesky_ex(hessian)
+        work = hessian[order[:, None], order]
+        work.diagonal().copy_((diagonal + more * damping * mean)[order])
+        lower, failed = torch.linalg.cholesky_ex(work)
+        del work
         if failed:
             continue
-        upper, failed = torch.linalg.cholesky_ex(torch.cholesky_inverse(lower), upper=True)
+        inverse = torch.cholesky_inverse(lower)
+        del lower
+        upper, failed = torch.linalg.cholesky_ex(inverse, upper=True)
+        del inverse
         if not failed and torch.isfinite(upper).all():
             return Factor(order, upper, dead)
-    raise ValueError("the inputs' Hessian isn't finite")
+    raise UserError(
+        "The inputs of a layer don't make a Hessian that can be inverted.",
+        hint="Raise the damping, or calibrate on another or a longer text.",
+        kind="data",
+    )
 
 
 def compensated(
