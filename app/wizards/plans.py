@@ -559,7 +559,7 @@ class ExportPlan:
         report = ("export_report.json", say("What was checked, and the figures."))
         if self.format == "gguf":
             name = file_name(self.source.name) if self.source is not None else "model"
-            return ((f"{name}-{self.stored_as or '…'}.gguf", say("Weights, settings, tokenizer and chat template in one file.")), report)
+            return ((f"{name}-{self.stored_as or '*'}.gguf", say("Weights, settings, tokenizer and chat template in one file.")), report)
         causal = self.source is not None and self.source.info.task == "causal-lm"
         graph = say("The graph, with a key-value cache for fast generation.") if causal else say("The graph, without a cache.")
         return (

@@ -20,9 +20,12 @@ from core.models.bring import bring
 from core.models.gguf_file import read_header
 from core.models.inspect import inspect
 from core.models.load import load
-from core.records import GGUF_MODELS
+from core.records import GGUF_MODELS, ExportSpec, Job
 from core.run import Run
+from core.worker import tasks
+from core.workspace import Workspace
 from tests.conftest import PROSE, make_pico, make_tokenizer
+from tests.core.conftest import make_variant
 from tests.core.models.conftest import Recorder, quantized
 
 IDS = torch.arange(1, 65)[None]
@@ -552,3 +555,61 @@ def test_an_earlier_export_is_replaced_only_when_asked(narrow, tmp_path, run, un
     (tmp_path / "mine" / "x").write_text("x")
     with pytest.raises(UserError, match="isn't empty"):
         export(narrow, tmp_path / "mine", run)
+
+
+def test_as_a_job(narrow, tmp_path, run, unread):
+    """The worker's task: the file is called what the variant is, and its figures are the variant's measurements."""
+    workspace = Workspace(tmp_path / "w", create=True)
+    variant = make_variant("Narrow one")
+    with workspace.staging(variant.id) as staged:
+        bring(narrow, staged, run)
+        workspace.commit(staged, variant)
+    spec = ExportSpec(workspace=str(workspace.folder), variant=variant.id, to=str(tmp_path / "out"), format="gguf", gguf_type="q4_0")
+    result = tasks.export(Job(id="j", title="", spec=spec), run)
+    assert result["report"]["file"] == "Narrow-one-q4_0.gguf"
+    found = {m.kind: m for m in workspace.measurements(variant.id)}
+    assert set(found) == {"gguf_max_abs", "gguf_top1", "gguf_kl", "gguf_bytes"}
+    assert found["gguf_bytes"].value == (tmp_path / "out" / "Narrow-one-q4_0.gguf").stat().st_size
+    assert found["gguf_kl"].conditions["type"] == "q4_0"
+
+
+def test_the_command_line_has_it():
+    from click.testing import CliRunner
+
+    from core.cli.commands import cli
+
+    told = CliRunner().invoke(cli, ["export-gguf", "--help"]).output
+    assert "q4_k" in told
+    assert "llama.cpp" in told
+
+
+# ---- the real model -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def smollm(shelf, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shelf") / "smollm"
+    folder.mkdir()
+    bring(shelf / "smollm2-135m.gguf", folder, Run())
+    return folder
+
+
+@pytest.mark.shelf
+@pytest.mark.parametrize(("kind", "most"), [("q8_0", 0.005), ("q4_k", 0.35), ("q4_0", 0.45)])
+def test_smollm(smollm, tmp_path, run, kind, most):
+    """Exported, read back by plain transformers, and scored beside its source (2,048 held-out tokens, context 512)."""
+    import resources
+    from core.data import text as texts
+    from core.evaluate import perplexity
+
+    report = export(smollm, tmp_path / "out", run, kind=kind)
+    assert report["reread"] < 1e-3
+    assert all(check["passed"] for check in report["checks"])
+    source = load(smollm)
+    ids = texts.token_ids(texts.read_text(resources.HELDOUT_TEXT), source.tokenizer, 2048)
+    made = perplexity.score(reread(tmp_path / "out", report), ids, context=512, run=run, reference=source.model)
+    found = {m.kind: m.value for m in made}
+    plain = {m.kind: m.value for m in perplexity.score(source.model, ids, context=512, run=run)}["perplexity"]
+    print(f"\n{kind}: {report['bytes'] / 1e6:.1f} MB, perplexity {found['perplexity']:.2f} (source {plain:.2f}), KL {found['kl']:.4f}, "
+          f"agreement {found['agreement']:.3f}; {report['seconds']['total']:.0f} s; {report['types']}; {report['notes']}")  # fmt: skip
+    assert found["kl"] < most
