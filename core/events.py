@@ -5,8 +5,11 @@ Exactly one terminal event (Finished, Cancelled, Failed) ends a job. Controls go
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from core.records import Catalogue
 
@@ -187,23 +190,14 @@ def round_from_dict(data: dict[str, Any]) -> Round:
     Raises ValueError where it isn't a Round: a name is missing, or holds something of another shape.
     """
     try:
-        values = _known(Round, data)
-        values["drafted"] = tuple(Drafted(**(_known(Drafted, t) | {"top": _candidates(t.get("top", ()))})) for t in data["drafted"])
-        values["final_top"] = _candidates(data.get("final_top", ()))
-        values["committed"] = tuple(int(i) for i in data.get("committed", ()))
-        values["seconds"] = {str(k): float(v) for k, v in data.get("seconds", {}).items()}
-        return Round(**values)
-    except (TypeError, KeyError, AttributeError) as error:
+        return _round().validate_python(data)
+    except ValidationError as error:
         raise ValueError(f"not a round: {error}") from error
 
 
-def _known(kind: type, data: dict[str, Any]) -> dict[str, Any]:
-    names = {f.name for f in fields(kind)}
-    return {k: v for k, v in data.items() if k in names}
-
-
-def _candidates(rows: Any) -> tuple[Candidate, ...]:
-    return tuple(Candidate(**_known(Candidate, row)) for row in rows)
+@cache
+def _round() -> TypeAdapter[Round]:
+    return TypeAdapter(Round)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +231,16 @@ class DraftTried(Event):
     """One row of 'find me a draft', as in its result."""
 
     row: dict[str, Any]
+
+
+# ---- sensitivity ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LayerMeasured(Event):
+    """A layer's row of a sensitivity map: a core.allocation.LayerCost as plain data."""
+
+    layer: dict[str, Any]
 
 
 # ---- to a worker ------------------------------------------------------------------------------------------------

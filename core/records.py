@@ -367,6 +367,33 @@ class TryExportSpec(Spec):
     max_new_tokens: int = 64
 
 
+class SensitivitySpec(Spec):
+    """Result {file}: a core.allocation.SensitivityMap as JSON in the variant's folder. Layers come as LayerMeasured while it runs.
+
+    What was measured before under the same settings is taken up again, so that a cancelled job goes on where it stopped.
+    """
+
+    kind: Literal["sensitivity"] = "sensitivity"
+    workspace: str
+    variant: str
+    bits: tuple[Literal[8, 6, 5, 4, 3, 2], ...] = (8, 6, 5, 4, 3, 2)
+    group_size: int = Field(128, ge=8, le=1024)  # below 8 bits; the next smaller that divides the widths
+    clip: bool = True
+    windows: int = Field(8, ge=1, le=1024)
+    context: int = Field(128, ge=8)
+    text: str | None = None  # None: the starter's training text
+    seed: int = 0
+
+
+class LayerLookSpec(Spec):
+    """Result: see core.models.layer_look.look. Weights of one quantized layer before and after; read from the files, no model is built."""
+
+    kind: Literal["layer-look"] = "layer-look"
+    workspace: str
+    variant: str
+    layer: str | None = None  # None: the first
+
+
 AnySpec = Annotated[
     InspectSpec
     | EstimateSpec
@@ -378,12 +405,14 @@ AnySpec = Annotated[
     | FindDraftSpec
     | ExactnessSpec
     | EnumerateSpec
+    | SensitivitySpec
+    | LayerLookSpec
     | ExportSpec
     | TryExportSpec,
     Field(discriminator="kind"),
 ]
 
-LIGHT = ("inspect", "estimate", "enumerate")  # served by the spare worker, which stays spare
+LIGHT = ("inspect", "estimate", "enumerate", "layer-look")  # served by the spare worker, which stays spare
 
 
 class Job(Record):

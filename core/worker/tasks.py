@@ -14,6 +14,7 @@ import torch
 
 import resources
 from core import events, methods, pairing
+from core.allocation import LayerCost, SensitivityMap
 from core.data import text as texts
 from core.decode import exactness, find, lab
 from core.errors import UserError
@@ -21,7 +22,9 @@ from core.evaluate import embedding, perplexity
 from core.evaluate import speed as speeds
 from core.export import gguf, onnx
 from core.export.runtime import OnnxGenerator
-from core.models import bring, inspect, load, save, size, verify
+from core.methods import calibration, sensitivity
+from core.methods.quantization import grid
+from core.models import bring, inspect, layer_look, load, save, size, verify
 from core.recipe import Recipe, Source, Step, TextRef
 from core.records import (
     ApplySpec,
@@ -37,7 +40,9 @@ from core.records import (
     InspectSpec,
     Job,
     Kind,
+    LayerLookSpec,
     Measurement,
+    SensitivitySpec,
     SourceInfo,
     SpeedSpec,
     TryExportSpec,
@@ -186,10 +191,10 @@ def _apply_one(
             load_variant=load_variant,
         )
         outcome = method.apply(loaded.model, params, run, given)
-        notes, model = outcome.notes, outcome.model
+        notes, model, stored = outcome.notes, outcome.model, outcome.dtype
         del outcome, loaded
         run.stage("Saving")
-        save.save(model, staged, folder, run=run)
+        save.save(model, staged, folder, run=run, dtype=stored)
         name = spec.name if spec.name and last else methods.label(method, params)
         found = inspect.inspect(staged).model_copy(update={"name": name})
         root = workspace.root(parent)
@@ -346,6 +351,85 @@ def _record(workspace: Workspace, variant: Variant, measured: list[Measurement],
     workspace.add_measurements(variant.id, measured)
     run.emit(events.Measured(run.job, variant.id))
     return {"variant": variant.id, "measurements": [m.model_dump() for m in measured]}
+
+
+# ---- layer by layer ---------------------------------------------------------------------------------------------
+
+
+def measure_sensitivity(job: Job, run: Run) -> dict[str, Any]:
+    """The map is written layer by layer, so that a job that was cancelled or killed goes on where it stopped."""
+    spec = job.spec
+    assert isinstance(spec, SensitivitySpec)
+    workspace = Workspace(spec.workspace)
+    variant = workspace.variant(spec.variant)
+    if variant.info.quantization:
+        raise UserError(
+            "{name} is quantized already, so its layers can't be tried at other widths.",
+            hint="Choose the variant that it was made from.",
+            kind="model",
+            name=variant.name,
+        )
+    words = texts.read_text(spec.text or resources.TRAIN_TEXT)
+    run.stage("Loading", variant.name)
+    folder = workspace.path(variant.id)
+    loaded = load.load(folder, device=run.device, dtype="float32")
+    layers, _ = grid.targets(loaded.model, variant.info)
+    group, notes = grid.group_of(sensitivity.grid_for(4, spec.group_size), layers)
+    settings = calibration.CalibrationParams(windows=spec.windows, context=spec.context)
+    ids, more = calibration.draw(words, loaded.tokenizer, settings, variant.info, spec.seed, run)
+    known = sensitivity.conditions(
+        text=words.name,
+        text_hash=words.sha256,
+        ids=ids,
+        widths=spec.bits,
+        group=group,
+        clip=spec.clip,
+        seed=spec.seed,
+        device=run.device,
+    )
+    path = sensitivity.file_of(folder, known)
+    kept = sensitivity.read(path)
+    done = {cost.name: cost for cost in kept.layers} if kept else {}
+    for note in (*notes, *more, *([f"{len(done)} layers were measured before, under the same settings."] if done else [])):
+        run.log(note)
+    for cost in done.values():
+        run.emit(events.LayerMeasured(run.job, cost.model_dump(mode="json")))
+
+    def keep(cost: LayerCost) -> None:
+        done[cost.name] = cost
+        sensitivity.write(path, SensitivityMap(widths=spec.bits, layers=tuple(done.values()), conditions=known))
+        run.emit(events.LayerMeasured(run.job, cost.model_dump(mode="json")))
+
+    dtype = load.storage_dtype(variant.info)
+    costs = sensitivity.measure(
+        loaded.model,
+        ids,
+        layers,
+        run,
+        widths=spec.bits,
+        group=group,
+        clip=spec.clip,
+        scale_dtype=dtype,
+        dense_bytes=dtype.itemsize,
+        known=tuple(done.values()),
+        tell=keep,
+    )
+    sensitivity.write(path, SensitivityMap(widths=spec.bits, layers=costs, conditions=known, complete=True))
+    return {"variant": variant.id, "file": str(path)}
+
+
+def look_at_layer(job: Job, run: Run) -> dict[str, Any]:
+    """Of a quantized variant; 'before' is the nearest ancestor that isn't."""
+    spec = job.spec
+    assert isinstance(spec, LayerLookSpec)
+    workspace = Workspace(spec.workspace)
+    variant = workspace.variant(spec.variant)
+    ancestor = variant
+    while ancestor.info.quantization and ancestor.parent:
+        ancestor = workspace.variant(ancestor.parent)
+    before = None if ancestor.info.quantization else ancestor
+    found = layer_look.look(workspace.path(variant.id), workspace.path(before.id) if before else None, spec.layer)
+    return found | {"before": before.name if before else None}
 
 
 # ---- generating -------------------------------------------------------------------------------------------------
@@ -505,6 +589,8 @@ TASKS = {
     "find-draft": find_draft,
     "exactness": check_exactness,
     "enumerate": enumerate_toy,
+    "sensitivity": measure_sensitivity,
+    "layer-look": look_at_layer,
     "export": export,
     "try-export": try_export,
 }
