@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from core.errors import UserError
 from core.events import Candidate, CostsMeasured, DecodeStarted, Drafted, Round, RoundTaken, round_from_dict, round_to_dict
-from core.records import Drafting, GenerateSpec, now
+from core.records import Drafting, GenerateSpec, Turn, now
 
 FORMAT = 2
 SPECULATIVE, RIVAL, PLAIN_LANE = "speculative", "rival", "plain"
@@ -244,7 +244,8 @@ def typical_bar(entropy: float, rule: Drafting) -> float:
 
 def _why_drafted(taken: Round, cell: Cell, rule: Drafting, greedy: bool | None) -> tuple[str, dict[str, Any]]:
     token = taken.drafted[cell.item]
-    p, q, u = token.draft, token.target, token.u
+    p, q = token.draft, token.target
+    u = token.u if q is not None else None  # a draw says nothing without what it was compared with
     kept = token.verdict == "accepted"
     if cell.kind == Kind.UNTESTED:
         dropped = any(t.verdict == "rejected" for t in taken.drafted[: cell.item])
@@ -555,29 +556,101 @@ class DecodeRun:
 _NOTHING = Lane()
 
 
+class _Costs(BaseModel):
+    target: dict[int, float] | None = None
+    draft: dict[int, float] | None = None
+    overhead: float | None = None
+
+
+class _LaneTold(BaseModel):
+    """Of what the worker reported at the end, as much as is counted on; the rest is taken as it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    costs: _Costs | None = None
+    possible_speedup: float | None = None
+    text: str | None = None
+    stop: str | None = None
+    reused: int | None = None
+    accepted: int | None = None
+    tested: int | None = None
+
+
+class _Told(_LaneTold):
+    lanes: dict[str, _LaneTold | None] | None = None
+
+
+class _LaneHead(BaseModel):
+    prompt_ids: tuple[int, ...] = ()
+    prompt_pieces: tuple[str, ...] = ()
+    prefill_seconds: float = 0.0
+
+    @model_validator(mode="after")
+    def _as_many(self) -> _LaneHead:
+        if len(self.prompt_ids) != len(self.prompt_pieces):
+            raise ValueError("as many tokens as texts of theirs")
+        return self
+
+
+class _Head(BaseModel):
+    """A recording's first line, for what it must be to be shown."""
+
+    kind: Literal["decode"]
+    name: str | None = None
+    created: str = ""
+    status: str = "finished"
+    target_name: str = ""
+    draft_name: str = ""
+    rival_name: str = ""
+    costs: dict[str, _Costs] | None = None
+    spec: GenerateSpec | None = None
+    result: _Told | None = None
+    lanes: dict[str, _LaneHead] = {}
+
+
+class _Said(BaseModel):
+    """What a list of recordings tells of a spec, one of a later version too."""
+
+    policy: str | None = None
+    gamma: int | None = None
+    temperature: float | None = None
+    prompt: str = ""
+    messages: tuple[Turn, ...] | None = None
+
+
+class _Listed(_Head):
+    spec: _Said | None = None
+
+
+_BAD = (ValueError, RecursionError)  # of a line: not UTF-8, not JSON, or of another shape; nested without end
+
+
 def read_run(path: Path) -> DecodeRun:
     """A recording, or a bare file of rounds. Raises UserError where it's neither; a last line cut short is passed over."""
     try:
-        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")  # splitlines() would split inside a token, at U+2028 for one
+        lines = path.read_bytes().rstrip(b"\n").split(b"\n")  # bytes, since the last line may end within a character
     except OSError as error:
         raise UserError(
             "{path} can't be read.", hint="Check that it's still there.", kind="disk", path=str(path), detail=str(error)
         ) from None
-    except UnicodeDecodeError as error:
-        raise UserError(
-            "{path} isn't a recorded run: it holds no text.", hint="Choose a .jsonl file.", path=str(path), detail=str(error)
-        ) from None
     run = DecodeRun(name=path.stem, status="finished", path=path)
-    for number, line in enumerate(lines if lines != [""] else [], 1):
+    for number, line in enumerate(lines if lines != [b""] else [], 1):
         try:
-            data = json.loads(line)
+            data = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
             if number == 1 and isinstance(data, dict) and "drafted" not in data:
                 run = _from_header(data, path)
                 continue
-            run.lanes.setdefault(data.get("lane", SPECULATIVE), Lane()).add(round_from_dict(data))
-        except (ValueError, AttributeError, ValidationError) as error:
+            taken = round_from_dict(data)
+            if not isinstance(name := data.get("lane", SPECULATIVE), str):
+                raise ValueError("a lane without a name")
+            run.lanes.setdefault(name, Lane()).add(taken)
+        except _BAD as error:
             if number == len(lines) and number > 1:
                 break
+            if isinstance(error, UnicodeDecodeError) and number == 1:
+                raise UserError(
+                    "{path} isn't a recorded run: it holds no text.", hint="Choose a .jsonl file.", path=str(path), detail=str(error)
+                ) from None
             raise UserError(
                 "{path} isn't a recorded run: line {line} can't be read.",
                 hint="Choose a file that the decode lab or 'generate --rounds' wrote.",
@@ -591,29 +664,26 @@ def read_run(path: Path) -> DecodeRun:
 
 
 def _from_header(data: dict[str, Any], path: Path) -> DecodeRun:
-    if data.get("kind") != "decode":
-        raise ValueError("neither a round nor the head of a recording")
-    if data.get("spokeshave", 0) > FORMAT:
+    version = data.get("spokeshave", 0)
+    if data.get("kind") == "decode" and isinstance(version, int) and version > FORMAT:
         raise UserError(
             "{path} was recorded by a later Spokeshave (format {theirs}, this one knows {ours}).",
             hint="Update Spokeshave.",
             path=str(path),
-            theirs=data["spokeshave"],
+            theirs=version,
             ours=FORMAT,
         )
+    head = _Head.model_validate(data)
     return DecodeRun(
-        name=str(data.get("name") or path.stem),
-        spec=GenerateSpec.model_validate(data["spec"]) if data.get("spec") else None,
-        target_name=data.get("target_name", ""),
-        draft_name=data.get("draft_name", ""),
-        rival_name=data.get("rival_name", ""),
-        costs={name: Costs.read(each) for name, each in (data.get("costs") or {}).items()},
-        created=data.get("created", ""),
-        status=data.get("status", "finished"),
-        lanes={
-            name: Lane(tuple(lane.get("prompt_ids", ())), tuple(lane.get("prompt_pieces", ())), lane.get("prefill_seconds", 0.0))
-            for name, lane in data.get("lanes", {}).items()
-        },
+        name=head.name or path.stem,
+        spec=head.spec,
+        target_name=head.target_name,
+        draft_name=head.draft_name,
+        rival_name=head.rival_name,
+        costs={name: Costs.read(each.model_dump()) for name, each in (head.costs or {}).items()},
+        created=head.created,
+        status=head.status,
+        lanes={name: Lane(lane.prompt_ids, lane.prompt_pieces, lane.prefill_seconds) for name, lane in head.lanes.items()},
         result=data.get("result") or {},
         path=path,
     )
@@ -622,11 +692,12 @@ def _from_header(data: dict[str, Any], path: Path) -> DecodeRun:
 def peek(path: Path) -> dict[str, Any] | None:
     """A recording's first line, without reading the rest; None where the file isn't one."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             data = json.loads(file.readline())
-    except (OSError, ValueError):
+        _Listed.model_validate(data)
+    except (OSError, *_BAD):
         return None
-    return data if isinstance(data, dict) and data.get("kind") == "decode" else None
+    return data
 
 
 def recordings(folder: Path, most: int = 30) -> list[tuple[Path, dict[str, Any]]]:

@@ -275,10 +275,64 @@ def test_a_last_line_cut_short_is_passed_over(tmp_path):
     assert len(read_run(path).lanes["plain"].rounds) == 11
 
 
+def test_a_last_line_cut_within_a_character_is_passed_over(tmp_path):
+    _run, path = recorded(tmp_path)
+    path.write_bytes(path.read_bytes() + '{"lane": "plain", "final_text": "\u6f22'.encode()[:-1])
+    assert len(read_run(path).lanes["plain"].rounds) == 12
+
+
+def test_a_byte_order_mark_is_none_of_the_text(tmp_path):
+    _run, path = recorded(tmp_path)
+    path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert read_run(path).target_name == peek(path)["target_name"] == "T"
+
+
+WRONG = [None, "x", 7, [], {}, [[1]], {"a": 1}, 1e400]
+
+
+@pytest.mark.parametrize("line", [0, 1, 2])
+def test_whatever_stands_where_something_else_belongs_ends_in_a_sentence_or_is_shown(tmp_path, line):
+    """Someone else's file, or a damaged one: what opens can be drawn, listed and written again."""
+    _run, path = recorded(tmp_path)
+    lines = path.read_text().splitlines()
+    for place in list(places(json.loads(lines[line]))):
+        for wrong in WRONG:
+            data = json.loads(lines[line])
+            inner = data
+            for key in place[:-1]:
+                inner = inner[key]
+            inner[place[-1]] = wrong
+            path.write_text("\n".join([*lines[:line], json.dumps(data), *lines[line + 1 :]]))
+            listed = peek(path)
+            if listed:
+                assert isinstance((listed.get("spec") or {}).get("prompt", ""), str)
+            try:
+                run = read_run(path)
+            except UserError:
+                continue
+            figures(run), list(run.lines()), run.text(), run.text(1), run.end
+            for name, lane in run.lanes.items():
+                assert len(cells_of_prompt(lane)) == len(lane.prompt_ids)
+                run.of_lane(name)
+                for i, taken in enumerate(lane.rounds):
+                    for cell in cells_of_round(taken, i):
+                        assert shown(explain(lane, cell, run.rule(name)).text, cell.id)
+
+
+def places(data, above=()):
+    """Every place in nested data, of lists the first."""
+    for key in data if isinstance(data, dict) else range(min(1, len(data))):
+        yield (*above, key)
+        if isinstance(data[key], (dict, list)):
+            yield from places(data[key], (*above, key))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"", "holds no rounds"),
+        (b"[" * 100_000, "line 1"),
+        (b'{"kind": "decode", "spokeshave": null, "lanes": 3}\n', "line 1"),
         (b"hello\nthere\n", "line 1"),
         (b'{"kind": "other"}\n', "line 1"),
         (b'{"kind": "decode", "spokeshave": 1}\n', "holds no rounds"),
