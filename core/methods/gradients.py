@@ -8,8 +8,8 @@ down at random so that the mean of what's sent is g itself:
 (Alistarh et al., 'QSGD', 2017, section 3; Gupta et al., 'Deep Learning with Limited Numerical Precision', 2015, section 3).
 Error feedback adds what rounding took from a gradient to the next one (Seide et al., '1-Bit SGD', 2014; Karimireddy et al.,
 'Error Feedback Fixes SignSGD', 2019, algorithm 2). Nothing is lost then in the long run, so that chance isn't needed to keep
-the mean right, and gradients are rounded to the nearest point, which is closer. The optimizer gets what was sent. One machine plays the worker: bytes are
-counted, not sent; in which order a network adds gradients up, and at what speed, isn't modelled.
+the mean right, and gradients are rounded to the nearest point, which is closer. The optimizer gets what was sent. One machine
+plays the worker: bytes are counted, not sent; in which order a network adds gradients up, and at what speed, isn't modelled.
 """
 
 from __future__ import annotations

@@ -114,6 +114,26 @@ class ActivationQuant:
         return cls(kind=kind, dynamic=dynamic, symmetric=symmetric, bits=bits)
 
 
+def multiplies_fp8(device: torch.device | str) -> bool:
+    """Whether the device has products of float8 numbers: NVIDIA's from compute capability 8.9 on. Elsewhere fp8 is simulated."""
+    device = torch.device(device)
+    return device.type == "cuda" and torch.cuda.is_available() and torch.cuda.get_device_capability(device) >= (8, 9)
+
+
+def fp8_product(x: torch.Tensor, codes: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """x W^T + b with x (..., in) rounded to float8 row by row as it comes, W = codes (out, in) float8 times scale (out, 1).
+
+    One product of float8 numbers, accumulated in float32; out in bfloat16 and from there in x's dtype, as the kernel has it.
+    """
+    rows = x.reshape(-1, x.shape[-1]).float()
+    steps, _ = ActivationQuant(kind="float").scale_for(rows.amin(1, keepdim=True), rows.amax(1, keepdim=True))  # (rows, 1)
+    points = (rows / steps).clamp(-FP8_MOST, FP8_MOST).to(FP8)
+    row_wise = F.ScalingType.RowWise
+    out = F.scaled_mm(points, codes.t(), steps, row_wise, scale.float().t().contiguous(), row_wise, output_dtype=torch.bfloat16)
+    out = out.to(x.dtype).view(*x.shape[:-1], codes.shape[0])
+    return out if bias is None else out + bias
+
+
 class RoundedInputLinear(nn.Linear):
     """A dense linear layer whose input goes through a grid first: a layer with quantized activations, its weight unpacked.
 

@@ -32,7 +32,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from core.errors import UserError
-from core.models.activations import ActivationQuant
+from core.models.activations import ActivationQuant, fp8_product, multiplies_fp8
 
 BITS = (2, 3, 4, 5, 6, 8)
 
@@ -239,7 +239,15 @@ class PackedLinear(nn.Module):
         return x if self.activation is None else self.activation.fake(x, self.input_scale, self.input_zero_point)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self._in_fp8(x):
+            return fp8_product(x, self.weight_codes, self.weight_scale, self.bias)
         return F.linear(self.rounded(x), self.weight, self.bias)  # (..., in) -> (..., out)
+
+    def _in_fp8(self, x: torch.Tensor) -> bool:
+        """Whether to multiply in float8: weights and inputs are, token by token, and the device has such products of these widths."""
+        if self.kind != "float" or self.activation is None or not self.activation.dynamic or x.ndim != 3:
+            return False
+        return self.in_features % 16 == 0 and self.out_features % 16 == 0 and self.weight_scale.shape[1] == 1 and multiplies_fp8(x.device)
 
     def extra_repr(self) -> str:
         grid = f"group {self.group_size}" if self.group_size else "per channel"
