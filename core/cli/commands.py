@@ -577,8 +577,11 @@ def turns_of(path: str) -> tuple[Turn, ...]:
     """A chat from a JSON file: a list of {"role": "user", "content": "…"}."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
-        return tuple(Turn(**turn) for turn in data)
-    except (ValueError, TypeError) as error:  # not JSON, not UTF-8, not turns
+        turns = tuple(Turn(**turn) for turn in data)
+        if not turns:
+            raise ValueError("no turns")
+        return turns
+    except (ValueError, TypeError, RecursionError) as error:  # not JSON, not UTF-8, no turns; nested without end
         raise UserError(
             "{path} isn't a list of chat turns.",
             hint='Write it as JSON: [{{"role": "user", "content": "…"}}].',

@@ -29,7 +29,20 @@ def prompt_of(turns: Sequence[Turn], tokenizer: Any, name: str) -> tuple[str, li
 
 def ids_of(text: str, tokenizer: Any) -> list[int]:
     """The ids of a text in which special tokens are written out already."""
-    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    return list(tokenizer(whole(text), add_special_tokens=False)["input_ids"])
+
+
+def whole(text: str) -> str:
+    """The text; raises UserError where it can't be written as UTF-8, as bytes of another encoding on a command line can't."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UserError(
+            "The text {text} holds half a character, which no tokenizer can read.",
+            hint="Write it again, in UTF-8.",
+            text=ascii(text[max(0, error.start - 10) : error.end + 10]),
+        ) from None
+    return text
 
 
 def end_of_turn(tokenizer: Any, name: str) -> int | None:

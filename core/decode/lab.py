@@ -625,7 +625,7 @@ def encode(prompt: str, tokenizer: Any) -> list[int]:
 
     That's the tokenizer's beginning-of-text token or, as in GPT-2's family, its end-of-text token; [] where it has neither.
     """
-    ids = list(tokenizer(prompt)["input_ids"])
+    ids = list(tokenizer(chat.whole(prompt))["input_ids"])
     if not ids:
         first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         ids = [] if first is None else [first]
@@ -652,7 +652,7 @@ def sampling_of(spec: Choice, target: Any, *, forced: tuple[int, ...] = (), ends
         banned=tuple(sorted(banned)),
         forced=forced,
         eos=tuple(sorted(i for i in eos if 0 <= i < size)),
-        stop=spec.stop,
+        stop=tuple(map(chat.whole, spec.stop)),
         min_new_tokens=spec.min_new_tokens,
         max_new_tokens=spec.max_new_tokens,
     )

@@ -229,3 +229,13 @@ def test_ctrl_c_cancels_and_leaves_nothing(tmp_path, pico_llama, pico_text):
     assert "Cancelled" in err
     assert len(Workspace(home).ids()) == 1
     assert [p for p in (home / ".staging").iterdir() if p.is_dir()] == []
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{}", b"null", b"[[", b"\xff", b"[" * 100_000, b'[{"role": "nobody", "content": "x"}]'])
+def test_a_chat_that_is_none_says_so(runner, home, tmp_path, content):
+    path = tmp_path / "chat.json"
+    path.write_bytes(content)
+    variant = home.variants()[0].id
+    found = runner.invoke(cli, ["generate", "-w", str(home.folder), "--target", variant, "--messages", str(path)])
+    assert found.exit_code == 1
+    assert "isn't a list of chat turns" in found.stderr

@@ -499,3 +499,11 @@ def test_events_are_plain_data(target, draft):
     json.dumps(result)
     kinds = {type(v) for r in rounds(seen) for t in r.drafted for v in (t.id, t.draft, t.target, t.alpha, t.margin)}
     assert kinds <= {int, float, type(None)}
+
+
+@pytest.mark.parametrize("where", [{"prompt": "ab\udcff"}, {"forced": "\ud83d"}, {"banned": ("\udcff",)}, {"stop": ("x\udcff",)}])
+def test_half_a_character_is_refused_wherever_it_stands(target, where):
+    """Bytes of another encoding on a command line come as such."""
+    with pytest.raises(UserError, match="half a character") as caught:
+        ran(target, None, **where)
+    caught.value.sentence.encode()
