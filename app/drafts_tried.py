@@ -50,12 +50,21 @@ class Tried:
     @property
     def pays(self) -> bool:
         """Whether it was faster than plain decoding by the clock, in every repeat."""
-        return self.measured is not None and (self.measured if self.low is None else self.low) > 1.0
+        return self._least is not None and self._least > 1.0 and not self.by_chance
+
+    @property
+    def _least(self) -> float | None:
+        return self.measured if self.low is None else self.low
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether it was faster than its tokens a target call can make it: the clock erred, and nothing can be said."""
+        return self._least is not None and self.per_call is not None and self._least > max(self.per_call, 1.0)
 
     @property
     def undecided(self) -> bool:
-        """Whether it was faster in some repeats and slower in others: nothing can be said then."""
-        return self.low is not None and self.high is not None and self.low <= 1.0 < self.high
+        """Whether it was faster in some repeats and slower in others, or faster by chance: nothing can be said then."""
+        return self.by_chance or (self.low is not None and self.high is not None and self.low <= 1.0 < self.high)
 
     @property
     def unsteady(self) -> bool:

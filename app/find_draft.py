@@ -507,6 +507,11 @@ class FindDraftDialog(ToolDialog):
             if not self.rows:
                 words = self.tr("It ended before anything was measured.")
             sign, color = "warning", "warn"
+        elif measured and ranked(measured)[0].by_chance:
+            first = ranked(measured)[0]
+            words = self.tr("None pays for sure: {name} reached {speed}, more than its {n} tokens a target call can give; that's chance.")
+            words = words.format(name=self.name_of(first), speed=times(first.measured), n=f"{first.per_call:.2f}")
+            sign, color = "info", "warn"
         elif measured and ranked(measured)[0].undecided:
             first = ranked(measured)[0]
             words = self.tr("None pays for sure: the best, {name}, was between {low} and {high} from one repeat to the next.").format(

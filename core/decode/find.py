@@ -132,8 +132,12 @@ def find(target: Any, tried: Sequence[Candidate], spec: FindDraftSpec, run: Run,
 
 
 def best_of(rows: Sequence[dict]) -> int | None:
-    """The row with the greatest measured speed-up of those whose every repeat was faster than plain decoding."""
-    pays = [i for i, row in enumerate(rows) if row["low"] is not None and row["low"] > 1]
+    """The row with the greatest measured speed-up of those whose every repeat was faster than plain decoding.
+
+    No draft gains more than its tokens a target call: where even the least repeat did, the clock erred, and nothing is known.
+    """
+    able = [i for i, row in enumerate(rows) if row["low"] is not None]
+    pays = [i for i in able if 1 < rows[i]["low"] <= (rows[i].get("tokens_per_target_call") or rows[i]["low"])]
     return max(pays, key=lambda i: rows[i]["measured"], default=None)
 
 

@@ -886,6 +886,10 @@
             <translation>实测</translation>
         </message>
         <message>
+            <source>as fast as plain</source>
+            <translation>与普通解码一样快</translation>
+        </message>
+        <message>
             <source>at the end of the run</source>
             <translation>运行结束时</translation>
         </message>
@@ -908,6 +912,10 @@
         <message>
             <source>Total variation between what this rule writes and what the target would, the mean over {n} tested places.</source>
             <translation>此规则所写与目标模型所写之间的全变差，取 {n} 个已检验位置的平均。</translation>
+        </message>
+        <message>
+            <source>Nothing is highlighted since the draft length was 0: the target wrote every token itself.</source>
+            <translation>没有高亮，因为草稿长度为 0：每个词元都由目标模型自己写出。</translation>
         </message>
         <message>
             <source>Nothing is highlighted since nothing was drafted: the target wrote every token itself. Choose a draft and run again.</source>
@@ -2050,6 +2058,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>It ended before anything was measured.</source>
             <translation>在测得任何结果之前就结束了。</translation>
+        </message>
+        <message>
+            <source>None pays for sure: {name} reached {speed}, more than its {n} tokens a target call can give; that's chance.</source>
+            <translation>没有一种确定划算：{name} 达到 {speed}，超出每次目标调用 {n} 个词元所能带来的；那是偶然。</translation>
         </message>
         <message>
             <source>None pays for sure: the best, {name}, was between {low} and {high} from one repeat to the next.</source>

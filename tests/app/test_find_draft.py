@@ -172,6 +172,15 @@ def test_faster_only_in_some_repeats_does_not_pay(make):
     assert "×0.95 to ×1.10 from one repeat to the next" in dialog.detail.text()
 
 
+def test_faster_than_its_calls_can_make_it_is_chance(make):
+    dialog = searched(
+        make(), [row("ngram", cost=0.0, gamma=1, predicted=1.0, measured=1.09, low=1.09, high=1.09, tokens_per_target_call=1.0)]
+    )
+    assert dialog.verdict.text().startswith("None pays for sure: N-gram lookup reached ×1.09, more than its 1.00 tokens a target call")
+    assert dialog.model.text(dialog.rows[0], "measured") == "×1.09 ≈"
+    assert not dialog.rows[0].pays
+
+
 def test_repeats_that_differ_much_are_told_of(make):
     dialog = searched(make(), [row("packed", alpha=0.9, cost=0.5, gamma=2, predicted=1.3, measured=1.2, low=1.01, high=1.9)])
     assert "try again while the machine is quiet" in dialog.verdict.text()

@@ -66,7 +66,7 @@ def feed_search(board: FakeBoard, rows: list[dict]) -> None:
 
 
 def search_result(rows: list[dict]) -> dict:
-    paying = [i for i, r in enumerate(rows) if (r["low"] or 0) > 1]
+    paying = [i for i, r in enumerate(rows) if 1 < (r["low"] or 0) <= (r["tokens_per_target_call"] or 99)]
     best = max(paying, key=lambda i: rows[i]["measured"], default=None)
     return {"plain": {"tokens_per_s": 38.2}, "rows": rows, "best": best}
 

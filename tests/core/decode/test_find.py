@@ -101,6 +101,7 @@ def test_best_is_what_was_measured_fastest_or_nobody():
     assert find.best_of(rows) == 2
     assert find.best_of(rows[1:2]) is None
     assert find.best_of([]) is None
+    assert find.best_of([{"measured": 1.1, "low": 1.09, "tokens_per_target_call": 1.0}]) is None  # more than its calls can give
 
 
 def test_stop_ends_it_with_the_rows_that_are_done(target, noisy):
