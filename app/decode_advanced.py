@@ -251,7 +251,7 @@ class Advanced(QFrame):
         calm_wheel(box)
         box.valueChanged.connect(lambda _: self.changed.emit())
         self._spins[name] = box
-        self._widths.append((box, 76, 63))
+        self._widths.append((box, 76, 58))
         self._column(row, name, words, box, tip, 0)
 
     def _line(self, row: QHBoxLayout, name: str, words: str, tip: str) -> None:

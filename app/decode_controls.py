@@ -509,7 +509,7 @@ class Controls(QFrame):
         self.pause_button.setToolTip(self.tr("Go on") if paused else self.tr("Wait after this round"))
         self.step_button.setEnabled(not problem if idle else True)
         self.step_button.setToolTip(
-            self.tr("Start, and show the first round step by step: draft, verify, correct")
+            problem or self.tr("Start, and show the first round step by step: draft, verify, correct")
             if idle
             else self.tr("One step: draft, verify or correct")
         )
@@ -528,7 +528,8 @@ class Controls(QFrame):
         self.check_action.setEnabled(able and not self.main.problem() and not self.plain)
         self._show_what_applies(greedy)
         self._say_advanced()
-        shown = problem if self._variants else ""
+        unsaid = self.chatting and problem == self.chat.problem()  # a message still to be written is nothing to warn of
+        shown = problem if self._variants and not unsaid else ""
         self._reason.setText(shown)
         self._reason.setVisible(bool(shown))
         self.changed.emit()

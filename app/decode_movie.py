@@ -1,7 +1,8 @@
 """A run as an animated picture: the lanes' flows as they grew, with their figures.
 
 Covers drawing the frames, one at a time, so that the window goes on; the file itself is app.webp's. A frame holds only the
-rectangle that changed since the one before. Long runs are shown faster than they were, and the speed is written on the picture.
+rectangle that changed since the one before. Long runs are shown faster than they were, and those too quick for the eye slower; the
+speed is written on the picture.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from app.widgets import ElidedLabel, label
 
 WIDTH, HEIGHT, RATIO = 960, 460, 1.5  # logical pixels, and device pixels for each
 FPS, LONGEST, HOLD = 10, 15.0, 2500  # frames a second, seconds of the whole, milliseconds of the last frame
+A_ROUND = 0.3  # seconds that a round of the main lane is seen for, on average, where LONGEST lets it
 
 
 class Stage(QWidget):
@@ -80,8 +82,8 @@ class Stage(QWidget):
         if f.speedup is not None:
             parts.append(self.tr("{times}{x} against plain").format(times=TIMES, x=f"{f.speedup:.2f}"))
         self._figures.setText("   \u00b7   ".join(parts) or " ")
-        clock = self.tr("{n} s").format(n=f"{min(seconds, self._run.end):.1f}")
-        self._clock.setText(clock if abs(self._speed - 1) < 0.05 else f"{clock}  ({TIMES}{self._speed:.1f})")
+        clock = self.tr("{n} s").format(n=f"{min(seconds, self._run.end):.{1 if self._speed > 0.5 else 2}f}")
+        self._clock.setText(clock if abs(self._speed - 1) < 0.05 else f"{clock}  ({TIMES}{self._speed:.{1 if self._speed > 1 else 2}f})")
 
     def picture(self) -> QImage:
         image = QImage(round(WIDTH * RATIO), round(HEIGHT * RATIO), QImage.Format.Format_RGB32)
@@ -99,7 +101,7 @@ class Film(QObject):
 
     def __init__(self, run: DecodeRun, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.speed = max(1.0, run.end / LONGEST)
+        self.speed = run.end / min(LONGEST, max(run.end, A_ROUND * len(run.lane.rounds))) if run.end else 1.0
         self._stage = Stage(run, self.speed)
         self._moments = [i * self.speed / FPS for i in range(int(run.end / self.speed * FPS) + 1)] + [run.end]
         self._frames: list[Frame] = []

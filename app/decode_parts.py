@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QFontMetrics, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from app.decode_run import DecodeRun, Kind
@@ -24,8 +24,36 @@ from core.errors import explain as explain_error
 from core.workspace import write_atomically
 
 NONE = "\u2014"  # an unknown figure
-SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+FIGURE = 20  # px, as the style sheet has it
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 WRITE_BUDGET = 0.004  # seconds of writing between two looks at the window
+
+
+class Figure(ElidedLabel):
+    """A figure, in smaller type where it wouldn't fit: half a number is worse than a small one."""
+
+    def fit(self) -> None:
+        font = self.font()
+        for pixels in (FIGURE, 17, 15, 13):
+            font.setPixelSize(pixels)
+            if QFontMetrics(font).horizontalAdvance(self.text()) <= self.width():
+                break
+        if pixels != self.property("pixels"):
+            self.setProperty("pixels", pixels)
+            self.setStyleSheet(f"font-size: {pixels}px;" if pixels != FIGURE else "")
+
+    def sizeHint(self) -> QSize:
+        font = self.font()
+        font.setPixelSize(FIGURE)
+        return QSize(super().sizeHint().width(), QFontMetrics(font).height())
+
+    def setText(self, words: str) -> None:
+        super().setText(words)
+        self.fit()
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        self.fit()
 
 
 class StatCard(QFrame):
@@ -43,7 +71,7 @@ class StatCard(QFrame):
         box.setSpacing(1)
         self.parts = []
         for words, role in ((title, "caption"), (NONE, "figure"), ("", "muted")):
-            label = ElidedLabel(words, role)
+            label = Figure(words, role) if role == "figure" else ElidedLabel(words, role)
             box.addWidget(label)
             self.parts.append(label)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

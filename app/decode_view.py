@@ -69,6 +69,13 @@ FRAME_MS = 33
 LOWEST_FLOW = 184  # px: room for the empty state's words and its button
 
 
+class Page(QWidget):
+    """What scrolls only where it can't get any lower: a scroll area would give words that wrap as much height as they'd like."""
+
+    def heightForWidth(self, width: int) -> int:
+        return self.layout().totalMinimumHeightForWidth(width)
+
+
 class DecodeView(QWidget):
     """The page. `open_model` asks for the open wizard (the empty state's button)."""
 
@@ -139,7 +146,7 @@ class DecodeView(QWidget):
         self.split.setStretchFactor(0, 5)
         self.split.setStretchFactor(1, 3)
         self.split.setSizes([400, 240])
-        page = QWidget()
+        page = Page()
         page.setMinimumWidth(1)  # the controls get tighter than they ask for, rather than stand out at the right
         box = QVBoxLayout(page)
         box.setContentsMargins(0, 0, 0, 0)
@@ -443,6 +450,7 @@ class DecodeView(QWidget):
         self._show_run(run)
         if spec.messages:
             self.controls.chat.send()
+        self._keep_focus()
         self._set_state("starting")
         title = self.tr("Decode: {draft} for {target}") if draft else self.tr("Decode: {target}")
         self._job = self.board.submit(spec, title.format(draft=draft, target=target), self.controls.device.currentData() or "auto")
@@ -450,6 +458,11 @@ class DecodeView(QWidget):
         waits = self.tr("Waiting for its turn: {job} is at work\u2026")
         self._say(waits.format(job=before) if before else self.tr("Loading the models\u2026"))
         self.started.emit(self._job)
+
+    def _keep_focus(self) -> None:
+        """Run is about to be disabled, and would hand the keyboard to Step, where another press of the same key would pause the run."""
+        if self.controls.run_button.hasFocus() or self.empty_button.hasFocus():
+            (self.controls.chat.message if self.controls.chatting else self.flow).setFocus()
 
     def _set_state(self, state: str, *, say: bool = True) -> None:
         self.controls_state = state
@@ -518,7 +531,10 @@ class DecodeView(QWidget):
     def _ended(self, run: DecodeRun, event) -> None:
         self._job, self._live = "", None
         self._presses, self._asked = 0, False
+        steered = self.controls.stop_button.hasFocus() or self.controls.pause_button.hasFocus()  # they're about to be disabled
         self._set_state("idle")
+        if steered:
+            (self.controls.chat.message if self.controls.chatting else self.controls.run_button).setFocus()
         if isinstance(event, events.Finished):
             run.status = "stopped" if event.result.get("stop") == "stopped" or self._stopping else "finished"
             run.result = event.result
@@ -692,6 +708,8 @@ class DecodeView(QWidget):
             cards["efficiency"].set(NONE, self.tr("race to measure"))
             return
         verdict = self.tr("slower than plain") if f.speedup < 1 else self.tr("measured")
+        if f"{f.speedup:.2f}" == "1.00":
+            verdict = self.tr("as fast as plain")
         cards["speedup"].set(f"{TIMES}{f.speedup:.2f}", verdict)
         if f.efficiency is None:
             cards["efficiency"].set(NONE, self.tr("at the end of the run"))
@@ -721,6 +739,8 @@ class DecodeView(QWidget):
     def _note_for(self, run: DecodeRun) -> str:
         """What there is to say about a run that's over: why nothing is highlighted, how it ended."""
         lane = run.lane
+        if run.plain and run.spec is not None and run.spec.proposer != "none":
+            return self.tr("Nothing is highlighted since the draft length was 0: the target wrote every token itself.")
         if run.plain:
             return self.tr(
                 "Nothing is highlighted since nothing was drafted: the target wrote every token itself. Choose a draft and run again."

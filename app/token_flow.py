@@ -247,6 +247,7 @@ class TokenFlow(QAbstractScrollArea):
         bar.setPageStep(height)
         over = len(self._lines) * PITCH + 2 * MARGIN_Y - (PITCH - CELL) - height
         bar.setRange(0, max(0, -(-over // PITCH) * PITCH))  # whole lines: with the end in view, no line is cut at the top
+        bar.setEnabled(over > 0)  # its handle isn't shown where there's nowhere to scroll to
         if follow:
             bar.setValue(bar.maximum())
 

@@ -55,7 +55,7 @@ class PlotSlot(QFrame):
         box.setSpacing(2)
         box.addLayout(head)
         box.addWidget(self._body, 1)
-        self.setMinimumHeight(132)
+        self.setMinimumHeight(176)  # below that, a plot's words lie on its lines
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.chooser.currentIndexChanged.connect(self._chosen)
         self.choose(first)

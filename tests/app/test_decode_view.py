@@ -15,9 +15,11 @@ from PySide6.QtGui import QImageReader
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
+from app.decode_advanced import NUMBERS
 from app.decode_controls import NGRAM, PLAIN, WHY, in_lineage
 from app.decode_drafting import EARLY, PACKED, SKIP
-from app.decode_parts import NONE
+from app.decode_movie import Film
+from app.decode_parts import FIGURE, NONE
 from app.decode_run import Kind, Phase
 from app.decode_view import DecodeView
 from app.library_model import Library
@@ -186,6 +188,44 @@ def test_everything_fits_a_small_window(lab):
     assert lab.export_button.geometry().right() < lab.runs_button.geometry().left()
 
 
+def test_a_figure_gets_smaller_rather_than_cut(lab, qtbot):
+    lab.resize(672, 600)
+    card = lab.cards["throughput"]
+    figure, height = card.parts[1], card.height()
+    card.set("1234.5 tok/s", "")
+    qtbot.waitUntil(lambda: figure.fontMetrics().horizontalAdvance(figure.text()) <= figure.width())
+    assert card.height() == height
+    lab.resize(1400, 816)
+    qtbot.waitUntil(lambda: figure.property("pixels") == FIGURE)
+
+
+def test_the_fields_of_the_drawer_keep_their_edges_in_a_small_window(lab, qtbot):
+    lab.resize(672, 600)
+    lab.controls.advanced_button.click()
+    qtbot.waitUntil(lab.controls.advanced.isVisible)
+    for name, column in lab.controls.advanced._columns.items():
+        if column.isVisible() and name in NUMBERS:
+            assert column.width() >= lab.controls.advanced.spin(name).width(), name
+
+
+def test_the_page_scrolls_only_where_it_must(lab, qtbot):
+    chatting(lab).message.setPlainText("Hello?")
+    race(lab)
+    qtbot.waitUntil(lambda: lab.scroll.widget().height() <= lab.scroll.viewport().height())
+    assert lab.scroll.verticalScrollBar().maximum() == 0
+
+
+def test_run_does_not_hand_the_keyboard_to_step(lab):
+    lab.controls.run_button.setFocus()
+    lab.run()
+    assert lab.flow.hasFocus() or lab.focusWidget() is lab.flow
+    lab.board.begin()
+    lab.controls.stop_button.setFocus()
+    lab.board.feed(invent(3))
+    lab.board.finish(stop="length")
+    assert lab.focusWidget() is lab.controls.run_button
+
+
 def test_a_choice_of_device_appears_where_there_is_one(lab):
     assert not lab.controls.device.isVisible()
     lab.controls.set_devices((DeviceInfo(name="cpu", title="CPU"), DeviceInfo(name="cuda:0", title="H200")))
@@ -349,6 +389,21 @@ def test_slower_than_plain_is_said(lab):
     lab.board.feed(fast, "plain")
     lab.board.finish()
     assert "slower than plain" in lab.cards["speedup"].note
+
+
+def test_what_reads_as_equal_is_called_equal(lab):
+    lab._show_speed(SimpleNamespace(possible=1.1, speedup=0.998, efficiency=None), False)
+    assert (lab.cards["speedup"].value, lab.cards["speedup"].note) == ("×1.00", "as fast as plain")
+
+
+def test_why_nothing_was_drafted_at_length_0(lab):
+    lab.controls.gamma.setValue(0)
+    lab.run()
+    lab.board.begin("plain")
+    lab.board.feed(invent(3, gamma=0), "plain")
+    lab.board.finish(stop="length")
+    assert "the draft length was 0" in lab.note.text()
+    assert "Choose a draft" not in lab.note.text()
 
 
 def test_a_parting_of_the_lanes_is_named(lab):
@@ -607,9 +662,9 @@ def test_replay_goes_by_the_runs_own_clock(lab):
 def test_replay_plays_and_pauses_at_the_chosen_speed(lab, qtbot):
     whole_run(lab, 40)
     lab.replay_bar.speed.setCurrentIndex(0)
-    assert lab.replay_bar.speed.currentData() == 0.25
+    assert lab.replay_bar.speed.currentData() == 0.1
     QTest.mouseClick(lab.replay_bar.play, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: lab.pane.done > 2, timeout=4000)
+    qtbot.waitUntil(lambda: lab.pane.done > 1, timeout=6000)
     QTest.mouseClick(lab.replay_bar.play, Qt.MouseButton.LeftButton)
     assert not lab._player.isActive()
 
@@ -981,6 +1036,17 @@ def test_a_chat_goes_on_turn_by_turn(lab):
     assert len(chat.turns) == 2
 
 
+def test_a_message_still_to_be_written_is_nothing_to_warn_of(lab):
+    chat = chatting(lab)
+    assert not lab.controls.run_button.isEnabled()
+    assert "message is empty" in lab.controls.run_button.toolTip()
+    assert lab.controls._reason.isHidden()
+    lab.set_target("shakespeare-aa")
+    assert "no chat template" in lab.controls._reason.text()
+    assert not lab.controls._reason.isHidden()
+    assert chat.message.isVisible()
+
+
 def test_a_chat_that_fails_gives_the_message_back(lab):
     chat = chatting(lab)
     chat.message.setPlainText("Hello?")
@@ -1015,6 +1081,18 @@ def test_a_run_is_exported_as_json_and_as_a_table(lab, tmp_path):
     assert len(rows) == sum(len(pane.flow.cells) for pane in lab.panes)
     assert {row["fate"] for row in rows} >= {"prompt", "accepted", "rejected", "corrected", "bonus", "plain"}
     assert "run.csv" in lab.note.text()
+
+
+def test_a_run_too_quick_for_the_eye_is_filmed_slowly(lab):
+    whole_run(lab, 20)
+    run = lab.shown_run
+    run.lane.at[:] = [0.01 * (i + 1) for i in range(20)]
+    film = Film(run)
+    assert run.end / film.speed == pytest.approx(6.0)
+    assert len(film._moments) >= 60
+    film._stage.set_moment(0.1)
+    assert film._stage._clock.text() == "0.10 s  (×0.03)"
+    film.stop()
 
 
 def test_an_animated_picture_is_drawn_while_the_window_goes_on(lab, qtbot, tmp_path):
