@@ -504,9 +504,21 @@ def _dense(module: Any, values: Any) -> Any:
         made: nn.Module = nn.Linear(module.in_features, module.out_features, bias=False, device="meta")
         made.bias = module.bias
     else:
-        made = nn.Embedding(values.shape[0], values.shape[1], padding_idx=getattr(module, "padding_idx", None), device="meta")
+        made = _embedding(values.shape, getattr(module, "embed_scale", None))
     made.weight = nn.Parameter(values.to(torch.float32), requires_grad=False)
     return made
+
+
+def _embedding(shape: Any, scale: Any) -> Any:
+    """An embedding without its numbers; scale: what Gemma multiplies it by."""
+    from torch import nn
+
+    class Scaled(nn.Embedding):
+        def forward(self, ids: Any) -> Any:
+            found = super().forward(ids)
+            return found if scale is None else found * scale.to(found.dtype)
+
+    return Scaled(*shape, device="meta")
 
 
 def _choose(kind: str, shape: tuple[int, ...], quant: Any, edge: bool, quantized: bool, dtype: Any) -> tuple[Type, bool]:

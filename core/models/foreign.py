@@ -134,7 +134,7 @@ def name(settings: dict[str, Any], found: dict[str, TensorInfo] | None = None) -
 def settings_of(folder: Path, raw: dict[str, Any]) -> dict[str, Any] | None:
     """The quantization_config of config.json (`raw`), or of the file that AutoGPTQ and AutoAWQ wrote beside it; None for a dense model."""
     own = raw.get("quantization_config")
-    if isinstance(own, dict):
+    if isinstance(own, dict) and own:
         return own
     for file, method in OLD_CONFIGS:
         if (folder / file).is_file():

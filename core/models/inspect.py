@@ -283,7 +283,7 @@ def describe(
         warnings.append("The output layer is tied to the embedding, yet the file stores it twice.")
     if not tokenizer:
         warnings.append("There is no tokenizer, so text can't be scored or generated.")
-    settings = raw.get("quantization_config")
+    settings = raw.get("quantization_config") or None
     reason = foreign.why_not(settings, found) if isinstance(settings, dict) else None
     if reason is not None:
         warnings.append("It is stored quantized in a way that Spokeshave doesn't read.")

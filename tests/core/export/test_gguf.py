@@ -330,6 +330,26 @@ def test_a_grid_that_doesn_t_fit_is_said(narrow, tmp_path, run, unread, bits, gr
     assert note in report["notes"]
 
 
+def test_a_packed_embedding_is_kept_once(narrow, tmp_path, run):
+    from core.models.blocks import replace
+    from core.models.packed_embedding import PackedEmbedding, TiedHead
+    from core.models.save import save
+
+    model = load(narrow).model
+    table = model.model.embed_tokens
+    kept = PackedEmbedding.from_embedding(table, packed.quantize(table.weight, 8, None), torch.float32)
+    replace(model, "model.embed_tokens", kept)
+    replace(model, "lm_head", TiedHead(kept))
+    (tmp_path / "variant").mkdir()
+    save(model, tmp_path / "variant", narrow, run=run)
+    report = export(tmp_path / "variant", tmp_path / "out", run)
+    header = read_header(tmp_path / "out" / report["file"])
+    assert header.tensors["token_embd.weight"].type == "Q8_0"
+    assert "output.weight" not in header.tensors
+    assert report["kept_layers"] == 1
+    assert report["top1"] == 1.0
+
+
 def test_scales_out_of_half_precision_s_range_aren_t_kept():
     quant = packed.quantize(torch.randn(4, 64) * 1e-7, 4, 32)
     assert gguf_blocks.own_type(quant) is None

@@ -15,6 +15,7 @@ from core.models.inspect import inspect
 from core.models.load import load
 from tests.conftest import make_pico
 from tests.core.models.conftest import weights, write_gguf
+from tests.core.models.test_hub import server  # noqa: F401
 
 IDS = torch.arange(1, 33)[None]
 
@@ -442,6 +443,20 @@ def test_torchao(wide, tmp_path, staged, run, kind, name, encode, block):
     leaves = ["qdata", "scale"] + (["zero_point"] if "int4" in encode.__name__ or "intx" in encode.__name__ else [])
     truth = disguise(wide, folder, {"quant_method": "torchao"}, encode, metadata=ao(kind, block, leaves))
     check(folder, truth, staged, run, f"{name} (torchao)", exact=1e-6)
+
+
+def test_from_the_hub(wide, tmp_path, staged, run, server):  # noqa: F811
+    """Downloaded into a folder of its own, dequantized from there, and that folder is gone afterwards."""
+    folder = tmp_path / "q"
+    truth = disguise(wide, folder, {"quant_method": "awq", "bits": 4, "group_size": 32}, awq(32))
+    server.repos["org/awq"] = folder
+    info = inspect("org/awq")
+    assert info.quantization == "int4 g32 (awq)"
+    assert info.parameters == inspect(folder).parameters
+    bring("org/awq", staged, run, dtype="float32")
+    assert not [p for p in staged.iterdir() if p.is_dir()]
+    found = weights(staged)
+    assert all(np.allclose(found[n].numpy(), t, rtol=1e-6) for n, t in truth.items())
 
 
 # ---- what isn't read ------------------------------------------------------------------------------------------------
