@@ -23,6 +23,7 @@ from core.models.activations import ActivationQuant, RoundedInputLinear
 from core.models.blocks import replace
 from core.models.devices import STORED, choose, dtype_for
 from core.models.packed import PackedLinear, QuantWeight
+from core.models.packed_embedding import pack_embedding
 from core.records import SourceInfo
 from core.workspace import read_json
 
@@ -166,7 +167,9 @@ def _read(folder: Path, info: SourceInfo, dtype: torch.dtype, *, packed: bool, r
             model, report = cls.from_pretrained(None, state_dict=state, **settings)
         for name in quants if packed else rounding:
             linear = model.get_submodule(name)
-            if packed:
+            if packed and isinstance(linear, nn.Embedding):
+                pack_embedding(model, quants[name], dtype)
+            elif packed:
                 replace(model, name, PackedLinear.from_linear(linear, quants[name], **rounding.get(name, {})))
             else:
                 found = rounding[name]
@@ -208,6 +211,8 @@ def read_quantized(folder: Path, dtype: torch.dtype) -> tuple[dict[str, torch.Te
     quants: dict[str, QuantWeight] = {}
     rounding: dict[str, dict[str, Any]] = {}
     for stem, parts in by_module.items():
+        if not {"weight", "weight_packed"} & parts.keys():
+            continue  # the scales of a head that is tied to the embedding: it has the same
         group = group_of(stem, groups)
         quants[stem] = packed.from_layout(parts, group["weights"])
         state[f"{stem}.weight"] = packed.dequantize(quants[stem], dtype)

@@ -311,8 +311,10 @@ def from_layout(tensors: dict[str, torch.Tensor], weights: dict[str, Any]) -> Qu
     return QuantWeight(bits, group_size, symmetric, scale, zero, codes)
 
 
-def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> dict[str, Any]:
+def quantization_config(modules: dict[str, PackedLinear], dense: list[str], embedding: str | None = None) -> dict[str, Any]:
     """The config.json entry for these packed modules; `dense` names the Linear modules that stayed dense.
+
+    embedding: the name of the one among `modules` that is an embedding (packed_embedding.PackedEmbedding).
 
     Modules on the same grid share a group. Where there's one group it targets the class Linear, with the dense
     ones ignored; otherwise each group lists its modules. Raises UserError where plain transformers couldn't read
@@ -338,7 +340,7 @@ def quantization_config(modules: dict[str, PackedLinear], dense: list[str]) -> d
     formats = {_format(bits, kind) for bits, _, _, kind, _ in groups}
     for index, ((bits, group_size, symmetric, kind, activation), names) in enumerate(sorted(groups.items(), key=lambda item: str(item[0]))):
         config_groups[f"group_{index}"] = {
-            "targets": ["Linear"] if len(groups) == 1 else sorted(names),
+            "targets": ["Linear", *(n for n in names if n == embedding)] if len(groups) == 1 else sorted(names),
             "weights": {
                 "num_bits": bits,
                 "type": kind,

@@ -24,7 +24,8 @@ from core.errors import UserError, explain
 from core.models import inspect, tensors
 from core.models.blocks import linears
 from core.models.devices import STORED
-from core.models.packed import PackedLinear, quantization_config, to_layout
+from core.models.packed import PackedLinear, dequantized_on_load, quantization_config, to_layout
+from core.models.packed_embedding import PackedEmbedding, TiedHead
 from core.run import Run
 
 SHARD = 4_000_000_000  # bytes; larger models are cut into files of at most this
@@ -61,11 +62,12 @@ def write(model: nn.Module, staged: Path, found: dict[str, tensors.TensorInfo], 
 
 def _state(
     model: nn.Module, found: dict[str, tensors.TensorInfo], main: torch.dtype, dtype: torch.dtype | None
-) -> tuple[dict[str, torch.Tensor], dict[str, PackedLinear]]:
+) -> tuple[dict[str, torch.Tensor], dict[str, PackedLinear | PackedEmbedding]]:
     """(tensors as they're to be stored, on the CPU, by name; packed modules by name)."""
-    packed = {name: m for name, m in model.named_modules() if isinstance(m, PackedLinear)}
+    packed = packed_modules(model)
     head = getattr(model, "get_output_embeddings", lambda: None)()
-    if isinstance(head, PackedLinear) and getattr(model.config.get_text_config(), "tie_word_embeddings", False):
+    apart = isinstance(head, PackedLinear) and not isinstance(head, TiedHead)
+    if apart and getattr(model.config.get_text_config(), "tie_word_embeddings", False):
         raise UserError(
             "The output layer is tied to the embedding, so it can't be packed apart from it.",
             hint="Leave the output layer out.",
@@ -91,14 +93,28 @@ def _state(
     for name, module in packed.items():
         if not tensors.finite(module.weight_scale):
             raise _not_finite(f"{name}.weight_scale")
-        quant = module.quant
-        try:
-            layout = to_layout(quant, main)
-        except ValueError:
-            layout = to_layout(quant, quant.scale.dtype)  # a scale finer than the model's own dtype is kept as it is
-        layout |= {leaf: t.clone() for leaf in ("input_scale", "input_zero_point") if (t := getattr(module, leaf)) is not None}
-        out |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in layout.items()}
+        out |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in layout_of(module, main).items()}
     return out, packed
+
+
+def packed_modules(model: nn.Module) -> dict[str, PackedLinear | PackedEmbedding]:
+    """What of the model is stored packed, by name. A head that is tied to a packed embedding is left out where it's tied again
+    on loading, since there is nothing of it to store."""
+    found = {name: m for name, m in model.named_modules() if isinstance(m, (PackedLinear, PackedEmbedding))}
+    return {name: m for name, m in found.items() if not (isinstance(m, TiedHead) and dequantized_on_load(m.bits, m.symmetric))}
+
+
+def layout_of(module: PackedLinear | PackedEmbedding, main: torch.dtype) -> dict[str, torch.Tensor]:
+    """The tensors of a packed module on disk, by the name that follows the module's; of a tied head its scales and zeros alone."""
+    quant = module.quant
+    try:
+        layout = to_layout(quant, main)
+    except ValueError:
+        layout = to_layout(quant, quant.scale.dtype)  # a scale finer than the model's own dtype is kept as it is
+    if isinstance(module, TiedHead):
+        return {leaf: t.clone() for leaf, t in layout.items() if leaf != "weight"}
+    rounding = {leaf: getattr(module, leaf, None) for leaf in ("input_scale", "input_zero_point")}
+    return layout | {leaf: t.clone() for leaf, t in rounding.items() if t is not None}
 
 
 def main_dtype(found: dict[str, tensors.TensorInfo]) -> torch.dtype:
@@ -192,7 +208,7 @@ def write_index(folder: Path, weight_map: dict[str, str], total_bytes: int) -> N
     (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
 
 
-def write_config(model: nn.Module, packed: dict[str, PackedLinear], staged: Path, main: torch.dtype) -> None:
+def write_config(model: nn.Module, packed: dict[str, PackedLinear | PackedEmbedding], staged: Path, main: torch.dtype) -> None:
     """config.json of the model as it is; `packed` are its packed modules, `main` the dtype of most of what's stored dense."""
     config = copy.deepcopy(model.config)
     config.architectures = [type(model).__name__]
@@ -202,8 +218,10 @@ def write_config(model: nn.Module, packed: dict[str, PackedLinear], staged: Path
     # the dtype that plain transformers loads in unless told otherwise: that of the stored weights, not the one computed in
     entry["dtype"] = str(main).removeprefix("torch.")
     if packed:
-        dense = [name for name, m in linears(model, head=True) if isinstance(m, nn.Linear)]
-        entry["quantization_config"] = quantization_config(packed, dense)
+        again = lambda name, m: isinstance(m, TiedHead) and name not in packed  # tied again on loading
+        dense = [name for name, m in linears(model, head=True) if isinstance(m, nn.Linear) or again(name, m)]
+        embedding = next((name for name, m in packed.items() if isinstance(m, PackedEmbedding)), None)
+        entry["quantization_config"] = quantization_config(packed, dense, embedding)
     (staged / "config.json").write_text(json.dumps(entry, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -105,4 +105,4 @@ def _tied(found: dict[str, tensors.TensorInfo], tied: bool | None, copies: list[
         return ()
     if copies:
         return tuple(copies)
-    return () if any(component(n) == "head" for n in found) else ("lm_head.weight",)
+    return () if any(component(n) == "head" and not inspect.is_scale(n) for n in found) else ("lm_head.weight",)

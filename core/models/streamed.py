@@ -17,7 +17,6 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import torch
 from accelerate import init_empty_weights
@@ -29,6 +28,7 @@ from core.models import load, packed, save, tensors
 from core.models.blocks import blocks, replace
 from core.models.devices import STORED
 from core.models.packed import PackedLinear, to_layout
+from core.models.packed_embedding import head_of, name_of
 from core.run import Run
 from core.workspace import write_atomically
 
@@ -207,9 +207,10 @@ class Streamed:
         self.model.tie_weights()
         self.model.eval().requires_grad_(False)
         self._blocks = [name for name, _ in blocks(self.model)]
-        self._head = _head_name(self.model)
+        head = head_of(self.model)
+        self._head = None if head is None else name_of(self.model, head)
         self._check_names()
-        self._embedding = _embedding_name(self.model)
+        self._embedding = name_of(self.model, self.model.get_input_embeddings())
         self._fill_rest()
 
     def _check_names(self) -> None:
@@ -261,7 +262,7 @@ class Streamed:
         weight_map: dict[str, str] = {}
         total = 0
         try:
-            state, layers = self._outside(outside)
+            state = self._outside(outside)
             save.room_for(staged, sum(t.numel() * t.element_size() for t in state.values()) + save.ROOM)
             save.write_tensors(state, staged / name(1))
             weight_map |= dict.fromkeys(state, name(1))
@@ -273,21 +274,25 @@ class Streamed:
                 total += sum(i.bytes for i in found.values())
                 shutil.move(self.finished.path(index), staged / name(index + 2))
             save.write_index(staged, weight_map, total)
-            layers |= {n: m for n, m in self.model.named_modules() if isinstance(m, PackedLinear)}
-            save.write_config(self.model, layers, staged, self.main)
+            save.write_config(self.model, save.packed_modules(self.model), staged, self.main)
             save.copy_rest(self.folder, staged)
         except OSError as error:
             raise explain(error) from error
 
-    def _outside(self, names: list[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """(tensors outside the blocks as they're stored, packed modules among them). Dense ones are the source's own."""
-        layers = {n: m for n, m in self.model.named_modules() if isinstance(m, PackedLinear) and not self._of_block(n)}
+    def _outside(self, names: list[str]) -> dict[str, torch.Tensor]:
+        """The tensors outside the blocks as they're stored. Dense ones are the source's own."""
+        layers = {n: m for n, m in save.packed_modules(self.model).items() if not self._of_block(n)}
         dense = {n: self.found[n] for n in names if n.rpartition(".")[0] not in layers or n.endswith("bias")}
         state = dict(tensors.read(dense))
         for name, module in layers.items():
-            layout = to_layout(module.quant, module.weight_scale.dtype)
-            state |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in layout.items()}
-        return state, layers
+            state |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in save.layout_of(module, self.main).items()}
+        return state
+
+    def rows(self, embedding: bool, start: int, end: int) -> torch.Tensor:
+        """Rows of the weight of the embedding (else of the head) as the file has them: (end - start, width) in the stored dtype."""
+        info = self.found[f"{self._embedding if embedding else self._head}.weight"]
+        with safe_open(info.file, framework="pt") as handle:
+            return handle.get_slice(info.name)[start:end]
 
 
 def from_disk(embedding: nn.Module, info: tensors.TensorInfo, dtype: torch.dtype, device: str) -> None:
@@ -308,16 +313,6 @@ def from_disk(embedding: nn.Module, info: tensors.TensorInfo, dtype: torch.dtype
             embedding._parameters["weight"], embedding.padding_idx = kept, padding
 
     embedding.forward = forward
-
-
-def _embedding_name(model: nn.Module) -> str:
-    wanted = model.get_input_embeddings()
-    return next(name for name, module in model.named_modules() if module is wanted)
-
-
-def _head_name(model: nn.Module) -> str | None:
-    wanted = getattr(model, "get_output_embeddings", lambda: None)()
-    return next((name for name, module in model.named_modules() if wanted is not None and module is wanted), None)
 
 
 def first_blocks(folder: Path, to: Path, count: int) -> Path:

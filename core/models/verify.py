@@ -25,6 +25,7 @@ from torch import nn
 from core.errors import UserError
 from core.models import inspect
 from core.models.packed import PackedLinear
+from core.models.packed_embedding import PackedEmbedding
 from core.run import Run
 from core.workspace import read_json
 
@@ -200,7 +201,7 @@ def in_float32_on_cpu(model: nn.Module) -> Iterator[nn.Module]:
             for name, buffer in list(module._buffers.items()):
                 if buffer is None:
                     continue
-                scales = isinstance(module, PackedLinear) and name != "_like"
+                scales = isinstance(module, (PackedLinear, PackedEmbedding)) and name != "_like"
                 cast = buffer.is_floating_point() and not scales and (name not in module._non_persistent_buffers_set or name == "_like")
                 undo.append((module, name, buffer))
                 module._buffers[name] = buffer.to("cpu", torch.float32) if cast else buffer.to("cpu")

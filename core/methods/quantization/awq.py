@@ -19,7 +19,7 @@ from core.methods.calibration import CalibrationParams
 from core.methods.common import stored_dtype
 from core.methods.folding import Fold
 from core.methods.quantization import grid
-from core.methods.quantization.grid import GridParams
+from core.methods.quantization.grid import OffsetGridParams
 from core.methods.sequential import Hessian
 from core.models import packed
 from core.models.blocks import weight_of
@@ -31,7 +31,7 @@ from core.run import Run
 POINTS = 20
 
 
-class AwqParams(CalibrationParams, GridParams):
+class AwqParams(CalibrationParams, OffsetGridParams):
     points: int = knob(
         POINTS,
         title="Grid points",
@@ -78,6 +78,7 @@ def awq(model: Any, params: AwqParams, run: Run, given: Given) -> Outcome:
     notes += more
     dtype = stored_dtype(given.info)
     packable = set(layers)
+    notes += grid.quantize_embeddings(model, params, size, dtype, run, given.home)
     scaled = 0
     for turn in sequential.walk(model, run, "Quantizing", ids, home=given.home):
         wanted = [name for name in turn.linears if name in packable]
@@ -106,7 +107,7 @@ def awq(model: Any, params: AwqParams, run: Run, given: Given) -> Outcome:
             error = sequential.relative_error(delta / columns, weight / columns, stat)
             turn.replace(name, PackedLinear.from_linear(module, quant), error)
     rest = grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype)
-    notes.append(grid.sentence(len(layers), params.bits, size, dtype))
+    notes.append(grid.sentence(len(layers), params.bits, size, dtype, params.embeddings))
     notes += rest
     notes.append(f"{scaled} of them with their columns scaled; the inverse lies in the layer before.")
     notes += grid.left_out(transposed)

@@ -20,7 +20,7 @@ from core.methods import Given, Outcome, calibration, method, sequential
 from core.methods.calibration import CalibrationParams
 from core.methods.common import stored_dtype
 from core.methods.quantization import grid
-from core.methods.quantization.grid import GridParams
+from core.methods.quantization.grid import OffsetGridParams
 from core.methods.sequential import Hessian
 from core.models import packed
 from core.models.blocks import weight_of
@@ -32,7 +32,7 @@ from core.run import Run
 BLOCK = 128  # columns whose errors reach the rest of the weight in one product
 
 
-class GptqParams(CalibrationParams, GridParams):
+class GptqParams(CalibrationParams, OffsetGridParams):
     act_order: bool = knob(
         True,
         title="Important columns first",
@@ -86,6 +86,7 @@ def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
     notes += more
     dtype = stored_dtype(given.info)  # a scale rounded only on saving would give other weights than those measured
     packable = set(layers)
+    notes += grid.quantize_embeddings(model, params, size, dtype, run, given.home)
     for turn in sequential.walk(model, run, "Quantizing", ids, home=given.home):
         for names in turn.groups():
             wanted = [name for name in names if name in packable]
@@ -102,7 +103,7 @@ def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
                 quant = compensated(weight, factor, params.bits, size, grid.symmetric(params), dtype, importance)
                 turn.replace(name, PackedLinear.from_linear(module, quant))
     rest = grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype)
-    notes.append(grid.sentence(len(layers), params.bits, size, dtype))
+    notes.append(grid.sentence(len(layers), params.bits, size, dtype, params.embeddings))
     notes += rest
     notes += grid.left_out(transposed)
     for note in notes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -18,14 +18,30 @@ from core.methods import estimates
 from core.models import packed
 from core.models.blocks import linears, replace, weight_of
 from core.models.packed import PackedLinear, QuantWeight
+from core.models.packed_embedding import head_of, is_tied, name_of, pack_embedding, tied_problem
+from core.models.streamed import Streamed
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
+from core.run import Run
 
 RATIOS = tuple(1 - step / 40 for step in range(1, 25))  # of the full range that clipping tries: 0.975 .. 0.4
 
 
+def symmetric_knob(default: Any, automatic: str) -> Any:
+    """The knob of the grid's symmetry; `automatic` says what 'auto' does."""
+    return knob(
+        default,
+        title="Grid",
+        help="Symmetric: zero lies in the middle of the grid, and only a scale is stored. With an offset the grid fits the weights better. "
+        f"Automatic: {automatic} In groups, offsets add about 1 % of size.",
+        labels={"auto": "Automatic", True: "Symmetric", False: "With an offset"},
+    )
+
+
 class GridParams(Params):
     """The knobs that say which grid. A method's class adds its own, and may change a default."""
+
+    offset: ClassVar[bool] = False  # whether 'auto' is a grid with an offset below 8 bits too
 
     bits: Literal[8, 6, 5, 4, 3, 2] = knob(
         4,
@@ -51,12 +67,24 @@ class GridParams(Params):
         when={"granularity": ("auto", "group")},
         unless={"granularity": "auto", "bits": 8},
     )
-    symmetric: Literal["auto", True, False] = knob(
-        "auto",
-        title="Grid",
-        help="Symmetric: zero lies in the middle of the grid, and only a scale is stored. With an offset the grid fits the weights better. "
-        "Automatic: an offset for each row at 8 bits, where it costs nothing, else symmetric. In groups, offsets add about 1 % of size.",
-        labels={"auto": "Automatic", True: "Symmetric", False: "With an offset"},
+    symmetric: Literal["auto", True, False] = symmetric_knob(
+        "auto", "an offset for each row at 8 bits, where it costs nothing, and beside a 4-bit embedding, else symmetric."
+    )
+    embeddings: Literal["keep", 8, 4] = knob(
+        "keep",
+        title="Embedding and head",
+        help="Half of a small model's file is its embedding. 8 bits are nearly free; a head that is tied to it reads the same codes. "
+        "4 bits cost accuracy, and a tied embedding can only be stored so beside 4-bit weights with an offset.",
+        labels={"keep": "As they are", 8: "8 bits", 4: "4 bits"},
+    )
+
+
+class OffsetGridParams(GridParams):
+    """For the methods that spend time on a grid: 'auto' is the more accurate one, with an offset."""
+
+    offset: ClassVar[bool] = True
+    symmetric: Literal["auto", True, False] = symmetric_knob(
+        "auto", "an offset, but symmetric where an 8-bit embedding is to be stored beside fewer bits."
     )
 
 
@@ -67,14 +95,25 @@ def granularity(params: GridParams) -> str:
 
 
 def symmetric(params: GridParams) -> bool:
-    """Whether the grid has no offset. Below 8 bits 'auto' has none, since plain transformers unpacks such layers on loading."""
-    return (params.bits < 8 or granularity(params) == "group") if params.symmetric == "auto" else params.symmetric
+    """Whether the grid of the linear layers has no offset.
+
+    Below 8 bits 'auto' follows the embedding, where one is quantized: plain transformers reads no 8-bit one beside an offset,
+    and a tied 4-bit one only beside offsets.
+    """
+    if params.symmetric != "auto":
+        return params.symmetric
+    if params.bits == 8 and granularity(params) == "channel":
+        return False
+    if params.embeddings == 4:
+        return False
+    return not params.offset or (params.embeddings == 8 and params.bits < 8)
 
 
 def grid_label(params: GridParams) -> list[str]:
     """['g64', 'symmetric']: what of the grid tells variants apart, so that two group sizes don't get one name."""
     grouped = granularity(params) == "group" and params.group_size != GridParams.model_fields["group_size"].default
-    return [f"g{params.group_size}"] * grouped + {"auto": [], True: ["symmetric"], False: ["asymmetric"]}[params.symmetric]
+    symmetry = {"auto": [], True: ["symmetric"], False: ["asymmetric"]}[params.symmetric]
+    return [f"g{params.group_size}"] * grouped + symmetry + [f"embedding {params.embeddings}-bit"] * (params.embeddings != "keep")
 
 
 # ---- which layers, which groups ---------------------------------------------------------------------------------------
@@ -140,10 +179,10 @@ def group_of(params: GridParams, layers: list[tuple[str, nn.Linear]]) -> tuple[i
     ]
 
 
-def sentence(count: int, bits: int, size: int | None, dtype: torch.dtype) -> str:
+def sentence(count: int, bits: int, size: int | None, dtype: torch.dtype, embeddings: int | str = "keep") -> str:
     """'210 linear layers in 4 bits, one scale for each 64 columns of a row; embeddings and head stay in bfloat16.'"""
     kept = f"{count} linear layers in {bits} bits, one scale for each {f'{size} columns of a row' if size else 'output row'}"
-    return f"{kept}; embeddings and head stay in {str(dtype).removeprefix('torch.')}."
+    return f"{kept}." if embeddings != "keep" else f"{kept}; embeddings and head stay in {str(dtype).removeprefix('torch.')}."
 
 
 def still_dense(model: nn.Module, names: Iterable[str]) -> list[tuple[str, nn.Linear]]:
@@ -167,6 +206,79 @@ def round_rest(
 
 def left_out(transposed: list[str]) -> list[str]:
     return [f"Left as they were, since transformers can't reload them packed: {', '.join(transposed)}."] if transposed else []
+
+
+# ---- embedding and head ---------------------------------------------------------------------------------------------------
+
+ROWS = 4096  # of an embedding that are rounded together
+
+
+def embedding_grid(params: GridParams, size: int | None) -> tuple[int, int | None, bool]:
+    """(bits, group size, symmetric) of the embedding: 8 bits a row, or 4 in the layers' groups."""
+    if params.embeddings == 4:
+        return 4, size, symmetric(params)
+    like = params.bits == 8 and granularity(params) == "channel"
+    return 8, None, symmetric(params) if like else True
+
+
+def embedding_problem(params: GridParams, tied: bool, scaled: bool = False) -> str:
+    """Why plain transformers couldn't reload the embedding as chosen; '' where it can.
+
+    scaled: whether it multiplies what it looks up by a factor (Gemma); compressed-tensors makes a weight of that which no file has.
+    """
+    if params.embeddings == "keep":
+        return ""
+    bits, _, even = embedding_grid(params, None)
+    others = {(params.bits, symmetric(params))}
+    if scaled and (bits == 8 or even):
+        return "it multiplies what it looks up by a factor, which plain transformers loses unless all weights are in 4 bits with an offset"
+    if tied:
+        return tied_problem(bits, even, others)
+    if any(b < 8 and not s for b, s in others | {(bits, even)}) and len(others | {(bits, even)}) > 1:
+        return "weights below 8 bits that have an offset can't be mixed with another grid"
+    return ""
+
+
+def quantize_embeddings(
+    model: nn.Module, params: GridParams, size: int | None, dtype: torch.dtype, run: Run, home: Any = None
+) -> list[str]:
+    """Packs the embedding, and the head: the same codes where it's tied. Returns sentences.
+
+    To be done before the blocks, which then see the rounded embeddings. home: a Streamed, which has the rows on disk.
+    Raises UserError where plain transformers couldn't reload the result.
+    """
+    if params.embeddings == "keep":
+        return []
+    tied, head = is_tied(model), head_of(model)
+    problem = embedding_problem(params, tied, hasattr(model.get_input_embeddings(), "embed_scale"))
+    if problem:
+        raise UserError(
+            "The embedding can't be stored like that: {problem}.",
+            hint="Choose automatic for the grid, other bits for the embedding, or leave it as it is.",
+            kind="model",
+            problem=problem,
+        )
+    bits, group, even = embedding_grid(params, size)
+    computed = next(p.dtype for p in model.parameters() if p.is_floating_point() and p.device.type != "meta")
+
+    def rounded(module: nn.Module, embedding: bool) -> QuantWeight:
+        parts = []
+        for start in run.track(range(0, module.weight.shape[0], ROWS), "Quantizing the embedding" if embedding else "Quantizing the head"):
+            end = min(start + ROWS, module.weight.shape[0])
+            rows = home.rows(embedding, start, end) if isinstance(home, Streamed) else module.weight.detach()[start:end]
+            parts.append(round_to_nearest(finite("the embedding" if embedding else "the head", rows), bits, group, even, bits < 8, dtype))
+        zero = None if even else torch.cat([p.zero for p in parts])
+        return QuantWeight(bits, group, even, torch.cat([p.scale for p in parts]), zero, torch.cat([p.codes for p in parts]))
+
+    with torch.no_grad():
+        own = rounded(head, False) if isinstance(head, nn.Linear) and not tied else None
+        pack_embedding(model, rounded(model.get_input_embeddings(), True), computed)
+        if own is not None:
+            name = name_of(model, head)
+            bias = None if head.bias is None else head.bias
+            replace(model, name, PackedLinear(own, bias, computed))
+    what = "Embedding and head, which share their codes," if tied else "Embedding and head" if own is not None else "The embedding"
+    return [f"{what} in {bits} bits, one scale for each {f'{group} columns of a row' if group else 'row'}."]
 
 
 # ---- ranges and rounding, on plain tensors ------------------------------------------------------------------------------
@@ -245,11 +357,20 @@ def estimate_size(params: GridParams, info: SourceInfo, ledger: Ledger) -> dict[
         groups = weights / size
         if size != params.group_size:
             notes.append(f"Group size {size} instead of {params.group_size}, which doesn't divide the widths.")
-    scales = groups * (estimates.stored_bytes(info) + (0 if symmetric(params) else params.bits / 8))
+    stored = estimates.stored_bytes(info)
+    scales = groups * (stored + (0 if symmetric(params) else params.bits / 8))
     layers = estimates.linear_count(info)
     shapes = 16 * layers if params.bits < 8 else 0
-    change = weights * (params.bits / 8 - estimates.stored_bytes(info)) + scales + shapes
+    change = weights * (params.bits / 8 - stored) + scales + shapes
     headers = layers * (300 if params.bits < 8 else 110) + 900  # the added tensors' names and offsets; the configuration's entry
+    if params.embeddings != "keep" and info.vocabulary and info.hidden:
+        problem = embedding_problem(params, bool(info.tied))
+        notes += [f"Can't be stored: {problem}."] if problem else []
+        bits, group, even = embedding_grid(params, fitting_group(params.group_size, estimates.widths(info)))
+        tables = 1 if info.tied or not info.components.get("head") else 2
+        groups = info.vocabulary * (info.hidden // group if group else 1)
+        change += tables * (info.vocabulary * info.hidden * (bits / 8 - stored) + groups * (stored + (0 if even else bits / 8)))
+        change += info.vocabulary * (stored + (0 if even else 1)) if info.tied and bits == 8 else 0  # the head's scales
     return {
         "bytes_on_disk": int(ledger.bytes_on_disk + change + headers),
         "effective_bits": 8 * (ledger.weight_bytes + change) / max(1, ledger.original_parameters),

@@ -19,7 +19,7 @@ from torch import Tensor
 from core.methods import Given, Outcome, estimates, method, sequential
 from core.methods.common import stored_dtype
 from core.methods.quantization import grid
-from core.methods.quantization.grid import GridParams
+from core.methods.quantization.grid import OffsetGridParams
 from core.models import packed
 from core.models.blocks import weight_of
 from core.models.packed import PackedLinear, QuantWeight
@@ -30,7 +30,7 @@ from core.run import Run
 SMALLEST = 1e-3  # steps of the grid: an error smaller than this weighs as much as one of that size
 
 
-class HqqParams(GridParams):
+class HqqParams(OffsetGridParams):
     norm: float = knob(
         3.0,
         title="Norm",
@@ -80,6 +80,7 @@ def hqq(model: Any, params: HqqParams, run: Run, given: Given) -> Outcome:
     del found  # a layer that was replaced is to go, and its weight with it
     dtype = stored_dtype(given.info)
     packable = set(layers)
+    notes += grid.quantize_embeddings(model, params, size, dtype, run, given.home)
     for turn in sequential.walk(model, run, "Quantizing", home=given.home):
         for name, module in turn.linears.items():
             if name not in packable:
@@ -89,7 +90,7 @@ def hqq(model: Any, params: HqqParams, run: Run, given: Given) -> Outcome:
             quant = half_quadratic(weight, params.bits, size, grid.symmetric(params), dtype, params.norm, params.iterations)
             turn.replace(name, PackedLinear.from_linear(module, quant))
     rest = grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype)
-    notes.append(grid.sentence(len(layers), params.bits, size, dtype))
+    notes.append(grid.sentence(len(layers), params.bits, size, dtype, params.embeddings))
     notes += rest
     notes += grid.left_out(transposed)
     for note in notes:

@@ -70,6 +70,7 @@ def rtn(model: Any, params: RtnParams, run: Run, given: Given) -> Outcome:
     del found  # a layer that was replaced is to go, and its weight with it
     dtype = stored_dtype(given.info)  # a scale rounded only on saving would give other weights than those measured
     packable = set(layers)
+    notes += grid.quantize_embeddings(model, params, size, dtype, run, given.home)
     if given.home is not None or sequential.walkable(model):
         for turn in sequential.walk(model, run, "Quantizing", home=given.home):
             for name in [n for n in turn.linears if n in packable]:
@@ -78,7 +79,7 @@ def rtn(model: Any, params: RtnParams, run: Run, given: Given) -> Outcome:
                 quant = round_to_nearest(weight, params.bits, size, grid.symmetric(params), params.clip, dtype)
                 turn.replace(name, PackedLinear.from_linear(turn.linears[name], quant))
     grid.round_rest(model, grid.still_dense(model, layers), params, size, dtype, clip=params.clip)
-    notes.append(grid.sentence(len(layers), params.bits, size, dtype))
+    notes.append(grid.sentence(len(layers), params.bits, size, dtype, params.embeddings))
     notes += grid.left_out(transposed)
     for note in notes:
         run.log(note)
