@@ -299,6 +299,7 @@ class GenerateSpec(Drafting, Choice):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     race: bool = False  # also decode plainly, with the same seed, in turns with the other lanes
     rival: Drafting | None = None  # a second way to draft, as one more lane of the race
+    kv_bits: Literal[8, 4] | None = None  # keys and values kept in so few bits, of the target and of who drafts; None: as they are
     paused: bool = False  # wait for Control 'step' or 'resume' before the first round
 
 

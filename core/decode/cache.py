@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -186,9 +186,19 @@ class CachedModel:
     rollback: whether `crop` will be asked for; refuses, with a UserError, a model that can't. False keeps of a sliding window
     only the window.
     longest: the longest sequence expected, drafted tokens included; room is made for it at once.
+    kv_bits: 8 or 4 to keep keys and values rounded (see kv_quant); None keeps them as they are.
     """
 
-    def __init__(self, model, *, name: str = "", vocabulary: int | None = None, rollback: bool = True, longest: int | None = None):
+    def __init__(
+        self,
+        model,
+        *,
+        name: str = "",
+        vocabulary: int | None = None,
+        rollback: bool = True,
+        longest: int | None = None,
+        kv_bits: Literal[8, 4] | None = None,
+    ):
         self.model, self.name = model, name or type(model).__name__
         self.device = next(model.parameters()).device
         config = model.config.get_text_config(decoder=True)
@@ -209,7 +219,7 @@ class CachedModel:
         self._rows = weight.shape[0] if weight is not None else config.vocab_size
         self._keeps_logits = "logits_to_keep" in accepted
         self._takes_trees = "position_ids" in accepted and "attention_mask" in accepted
-        self._rollback, self._reserved = rollback, min(longest or 0, RESERVED)
+        self._rollback, self._reserved, self.kv_bits = rollback, min(longest or 0, RESERVED), kv_bits
         self._cache = self._empty()
         self._fork, self._branched = 0, False  # tokens that were cached before the last tree; whether it's there still
         if rollback:
@@ -220,14 +230,17 @@ class CachedModel:
         return len(self.ids)
 
     def _empty(self) -> DynamicCache:
-        cache, kinds = DynamicCache(config=self.model.config), self._kinds()
+        from core.decode import kv_quant  # it builds on this module's layers
+
+        cache, kinds, bits = DynamicCache(config=self.model.config), self._kinds(), self.kv_bits
         for i, layer in enumerate(cache.layers):
             if type(layer) is DynamicLayer:
-                cache.layers[i] = BufferedLayer(self._reserved)
-            elif self._rollback and type(layer) is DynamicSlidingWindowLayer and kinds.get(i) != "chunked_attention":
-                cache.layers[i] = WindowLayer(layer.sliding_window, self._reserved)
+                cache.layers[i] = kv_quant.layer(bits, self._reserved) if bits else BufferedLayer(self._reserved)
+            elif (self._rollback or bits) and type(layer) is DynamicSlidingWindowLayer and kinds.get(i) != "chunked_attention":
+                window = layer.sliding_window
+                cache.layers[i] = kv_quant.layer(bits, self._reserved, window) if bits else WindowLayer(window, self._reserved)
         if cache.layer_class_to_replicate is DynamicLayer:
-            cache.layer_class_to_replicate = BufferedLayer
+            cache.layer_class_to_replicate = kv_quant.kind_of(bits) if bits else BufferedLayer
         return cache
 
     def _kinds(self) -> dict[int, str]:
@@ -316,9 +329,9 @@ class CachedModel:
         """Raises UserError where the model doesn't read a tree as it reads the tree's paths: tried on five tokens."""
         config = self.model.config.get_text_config(decoder=True)
         attention = getattr(config, "_attn_implementation", None)
-        if not self._takes_trees or attention not in ("sdpa", "eager") or not all(type(x) in TREE_LAYERS for x in self._cache.layers):
+        if not self._takes_trees or attention not in ("sdpa", "eager") or not all(isinstance(x, TREE_LAYERS) for x in self._cache.layers):
             self._refuse_trees(attention or "")
-        trial = CachedModel(self.model, name=self.name, vocabulary=self.vocabulary)
+        trial = CachedModel(self.model, name=self.name, vocabulary=self.vocabulary, kv_bits=self.kv_bits)
         ids = [token % self.vocabulary for token in (1, 2, 3, 5, 7)]
         straight = trial.forward([ids[i] for i in (0, 1, 2, 4)], 1)
         trial.crop(1)

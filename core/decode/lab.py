@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -21,6 +21,7 @@ from core.decode import calibrate, chat
 from core.decode.cache import CachedModel, read
 from core.decode.engine import Decoding
 from core.decode.fast import quicken
+from core.decode.kv_quant import cache_bytes
 from core.decode.packed_copy import packed_copy
 from core.decode.pieces import Pieces
 from core.decode.policy import Adaptive, Fixed, Policy
@@ -106,13 +107,14 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run, *, rival_dra
     were in the cache already), prompt_tokens, lossless, costs (seconds by tokens fed), speedup (measured against lane 'plain'; None
     without one), possible_speedup (what the run's own calls allow), efficiency (the one over the other), gammas {planned: rounds},
     distance (of a rule that isn't lossless: mean total variation over the tested positions), settings (exit_layer or skipped, where
-    they were left to be found) and, greedily against lane 'plain', identical or divergence {position, margin}. The same for every
-    lane under `lanes`; lane 'plain' also as `plain`.
+    they were left to be found), cache_bytes and cache_bytes_plain (the target's keys and values as they're kept, and unrounded) and,
+    greedily against lane 'plain', identical or divergence {position, margin}. The same for every lane under `lanes`; lane 'plain'
+    also as `plain`.
     Raises UserError: no tokenizer, a draft that can't write for the target, a rule that can't judge the proposer, a prompt without
     room, texts that aren't tokens, a cache that can't be taken back, logits that aren't numbers.
     """
     held = held or Held()
-    lab = Lab(target, run, held)
+    lab = Lab(target, run, held, spec.kv_bits)
     prompt, sampling = lab.prompt_and_sampling(spec)
     lanes: list[tuple[str, Drafting | None, Any]] = []
     main = spec if drafts(spec) else None
@@ -156,8 +158,9 @@ def drafts(drafting: Drafting) -> bool:
 class Lab:
     """A target, and whoever drafts for it: makes lanes of a Drafting, and lets them run."""
 
-    def __init__(self, target: Any, run: Run, held: Held | None = None):
-        self.target, self.run, self.held = target, run, held or Held()
+    def __init__(self, target: Any, run: Run, held: Held | None = None, kv_bits: Literal[8, 4] | None = None):
+        self.target, self.run, self.held, self.kv_bits = target, run, held or Held(), kv_bits
+        self.held.caches = {key: c for key, c in self.held.caches.items() if c.kv_bits == kv_bits}
         self.tokenizer, self.size = tokenizer_of(target)
         self.pieces = Pieces(self.tokenizer)
         self.layers = target.model.config.get_text_config(decoder=True).num_hidden_layers
@@ -240,9 +243,9 @@ class Lab:
 
     def cached(self, place: int, model: Any, name: str, size: int, *, rollback: bool = True) -> CachedModel:
         """The model with this lane's cache, which may hold an earlier prompt. rollback: whether it must be able to take tokens back."""
-        key = (place, id(model), rollback)
+        key = (place, id(model), rollback, self.kv_bits)
         if key not in self.held.caches:
-            self.held.caches[key] = CachedModel(model, name=name, vocabulary=size, rollback=rollback)
+            self.held.caches[key] = CachedModel(model, name=name, vocabulary=size, rollback=rollback, kv_bits=self.kv_bits)
         return self.held.caches[key]
 
     def cached_target(self, place: int, rollback: bool) -> CachedModel:
@@ -414,7 +417,7 @@ class Lab:
     def _measure(self, key: tuple, draft: CachedModel | list[int] | None, widest: int) -> Costs:
         """draft: a model, or which of the target's layers draft."""
         widths = tuple(sorted({n for n in WIDTHS if n < widest} | {widest}))
-        key = (*key, widths, torch.get_num_threads())
+        key = (*key, widths, torch.get_num_threads(), self.kv_bits)
         if key not in self.held.costs:
             self.run.stage("Measuring what forwards cost")
             target = self._apart(self.target.model, self.target.info.name, self.size)
@@ -425,10 +428,9 @@ class Lab:
             self.held.costs[key] = costs
         return self.held.costs[key]
 
-    @staticmethod
-    def _apart(model: Any, name: str, size: int | None) -> CachedModel:
+    def _apart(self, model: Any, name: str, size: int | None) -> CachedModel:
         """The model with a cache of its own, so that no lane's text is lost by measuring."""
-        return CachedModel(model, name=name, vocabulary=size)
+        return CachedModel(model, name=name, vocabulary=size, kv_bits=self.kv_bits)
 
     # -- running
 
@@ -493,6 +495,7 @@ def _report(lab: Lab, lane: Lane, plain: Lane | None, sampling: Sampling) -> dic
         "settings": lane.settings,
         "costs": decoding.costs.table(),
     }
+    out["cache_bytes"], out["cache_bytes_plain"] = cache_bytes(decoding.target.layer_caches())
     if lane.drafting is None:
         return out
     if not lane.drafting.lossless:
