@@ -102,6 +102,8 @@ class Controls(QFrame):
         self.chat.hide()
         self.mode = Segmented((("text", self.tr("Text")), ("chat", self.tr("Chat"))))
         self.mode.setFixedHeight(30)
+        self.mode.buttons["text"].setToolTip(self.tr("Go on from a text as it is"))
+        self.mode.buttons["chat"].setToolTip(self.tr("Turn by turn, written in the model's own chat template"))
         self.race = QCheckBox(self.tr("Race"))
         self.race.setObjectName("race")
         self.race.setToolTip(

@@ -739,13 +739,15 @@ class DecodeView(QWidget):
     def _note_for(self, run: DecodeRun) -> str:
         """What there is to say about a run that's over: why nothing is highlighted, how it ended."""
         lane = run.lane
+        parts = [self._cut_short(run)]
         if run.plain and run.spec is not None and run.spec.proposer != "none":
-            return self.tr("Nothing is highlighted since the draft length was 0: the target wrote every token itself.")
+            words = self.tr("Nothing is highlighted since the draft length was 0: the target wrote every token itself.")
+            return f"{words} {parts[0]}".strip()
         if run.plain:
-            return self.tr(
+            words = self.tr(
                 "Nothing is highlighted since nothing was drafted: the target wrote every token itself. Choose a draft and run again."
             )
-        parts = []
+            return f"{words} {parts[0]}".strip()
         if lane.drafted and lane.drafted[-1] == 0:
             if run.spec is not None and run.spec.policy == "adaptive" and run.spec.proposer != "ngram":
                 words = self.tr("Nothing is highlighted since drafting didn't pay: the policy chose length 0 in each of the {n} rounds.")
@@ -764,6 +766,14 @@ class DecodeView(QWidget):
             parts.append(self.tr("{n} tokens of the chat were read before, and weren't read again.").format(n=reused))
         parts.append(self._identity(run))
         return " ".join(part for part in parts if part)
+
+    def _cut_short(self, run: DecodeRun) -> str:
+        """That a run ended before as many tokens as were asked for since the model reads no further; '' where it didn't."""
+        written, spec = len(run.result.get("ids") or ()), run.spec
+        if spec is None or run.result.get("stop") != "length" or not 0 < written < spec.max_new_tokens:
+            return ""
+        words = self.tr("It ended at {n} tokens of the {most} asked for: the models read no longer text than that, prompt included.")
+        return words.format(n=written, most=spec.max_new_tokens)
 
     def _identity(self, run: DecodeRun) -> str:
         """Whether a greedy race wrote the same on every lane; '' where that isn't known or, in sampling, means nothing."""

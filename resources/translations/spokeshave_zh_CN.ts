@@ -414,6 +414,14 @@
             <translation>对话</translation>
         </message>
         <message>
+            <source>Go on from a text as it is</source>
+            <translation>从一段文本原样接着写</translation>
+        </message>
+        <message>
+            <source>Turn by turn, written in the model's own chat template</source>
+            <translation>一轮一轮地对话，按模型自己的对话模板书写</translation>
+        </message>
+        <message>
             <source>Race</source>
             <translation>对比赛跑</translation>
         </message>
@@ -944,6 +952,10 @@
         <message>
             <source>{n} tokens of the chat were read before, and weren't read again.</source>
             <translation>对话中有 {n} 个词元之前已读过，没有再读。</translation>
+        </message>
+        <message>
+            <source>It ended at {n} tokens of the {most} asked for: the models read no longer text than that, prompt included.</source>
+            <translation>它在要求的 {most} 个词元中写到 {n} 个就结束了：连同提示词，模型最多只能读这么长的文本。</translation>
         </message>
         <message>
             <source>Identical: all {n} lanes wrote the same text, token for token.</source>

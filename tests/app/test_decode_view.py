@@ -396,6 +396,19 @@ def test_what_reads_as_equal_is_called_equal(lab):
     assert (lab.cards["speedup"].value, lab.cards["speedup"].note) == ("×1.00", "as fast as plain")
 
 
+def test_a_run_that_the_models_length_ends_says_so(lab):
+    lab.controls.most.setValue(5000)
+    whole_run(lab, 20)
+    lab.shown_run.result.update(stop="length", ids=list(range(507)))
+    assert "ended at 507 tokens of the 5000 asked for" in lab._note_for(lab.shown_run)
+    lab.shown_run.result["ids"] = list(range(5000))
+    assert "asked for" not in lab._note_for(lab.shown_run)
+
+
+def test_text_and_chat_say_what_they_are(lab):
+    assert all(button.toolTip() for button in lab.controls.mode.buttons.values())
+
+
 def test_why_nothing_was_drafted_at_length_0(lab):
     lab.controls.gamma.setValue(0)
     lab.run()
