@@ -44,6 +44,12 @@ def test_every_string_is_translated(source, known):
     assert not missing, f"{len(missing)} strings without a translation, such as {missing[:5]}; run {update.__file__}"
 
 
+def test_a_word_of_two_meanings_has_two_translations(chinese):
+    recorded, counted = (chinese.translate(context, "Runs") for context in ("DecodeView", "ExactnessDialog"))
+    assert recorded and counted
+    assert recorded != counted  # a list of recordings, and how often to draw
+
+
 def test_nothing_translated_is_gone_from_the_source(source, known):
     gone = sorted(set(known) - set(source[0]))
     assert not gone, f"{len(gone)} translations of strings that are no more, such as {gone[:5]}; run {update.__file__}"

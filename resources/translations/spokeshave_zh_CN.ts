@@ -1593,7 +1593,7 @@
         </message>
         <message>
             <source>Runs</source>
-            <translation>运行记录</translation>
+            <translation>运行次数</translation>
         </message>
         <message>
             <source>How many texts are drawn. Four times as many see a difference half as large.</source>
