@@ -46,7 +46,8 @@ def test_every_string_is_translated(source, known):
 
 def test_a_word_of_two_meanings_has_two_translations(chinese):
     recorded, counted = (chinese.translate(context, "Runs") for context in ("DecodeView", "ExactnessDialog"))
-    assert recorded and counted
+    assert recorded
+    assert counted
     assert recorded != counted  # a list of recordings, and how often to draw
 
 
