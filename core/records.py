@@ -380,10 +380,35 @@ class SensitivitySpec(Spec):
     bits: tuple[Literal[8, 6, 5, 4, 3, 2], ...] = (8, 6, 5, 4, 3, 2)
     group_size: int = Field(128, ge=8, le=1024)  # below 8 bits; the next smaller that divides the widths
     clip: bool = True
-    windows: int = Field(8, ge=1, le=1024)
+    windows: int = Field(4, ge=1, le=1024)
     context: int = Field(128, ge=8)
     text: str | None = None  # None: the starter's training text
     seed: int = 0
+
+
+class GradientChoice(Spec):
+    """How gradients are sent: bits (32: as they are), one scale for each row or tensor, error feedback."""
+
+    bits: Literal[32, 8, 4, 2] = 32
+    per: Literal["channel", "tensor"] = "channel"
+    feedback: bool = False
+
+
+class GradientStudySpec(Spec):
+    """Result: see core.methods.gradient_study.study. The same training once for each choice; nothing is kept of it but the figures."""
+
+    kind: Literal["gradient-study"] = "gradient-study"
+    workspace: str
+    variant: str
+    choices: tuple[GradientChoice, ...] | None = None  # None: float32, and 8, 4 and 2 bits in several ways
+    steps: int = Field(100, ge=1, le=1_000_000)
+    batch: int = Field(8, ge=1, le=4096)
+    context: int = Field(64, ge=8)
+    learning_rate: float = Field(5e-4, gt=0, le=1)
+    fresh: bool = False  # begin with random weights of the same spread, so that there is much to learn
+    seeds: int = Field(1, ge=1, le=20)  # runs a choice, to see what's noise
+    seed: int = 0
+    text: str | None = None  # None: the starter's training text
 
 
 class LayerLookSpec(Spec):
@@ -407,6 +432,7 @@ AnySpec = Annotated[
     | ExactnessSpec
     | EnumerateSpec
     | SensitivitySpec
+    | GradientStudySpec
     | LayerLookSpec
     | ExportSpec
     | TryExportSpec,

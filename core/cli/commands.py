@@ -32,6 +32,7 @@ from core.records import (
     ExportSpec,
     FindDraftSpec,
     GenerateSpec,
+    GradientStudySpec,
     ImportSpec,
     Measurement,
     SpeedSpec,
@@ -601,6 +602,12 @@ def turns_of(path: str) -> tuple[Turn, ...]:
 @click.option(
     "--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]), default="float32", show_default=True, help="To compute in."
 )
+@click.option(
+    "--kv-bits",
+    type=click.Choice(["8", "4"]),
+    callback=lambda _, __, value: int(value) if value else None,
+    help="Keep keys and values in so few bits.",
+)
 @click.option("--race", is_flag=True, help="Decode plainly too, with the same seed, in turns, and compare.")
 @click.option("--rival", metavar="HOW", help="A second way to draft beside the first: ngram, packed:gamma=7, draft:draft=NAME,gamma=6 …")
 @click.option("--prompt", help="The text to go on from.")
@@ -687,6 +694,8 @@ def generate(
         said += f"; kept {result['accepted']} of {result['tested']} tested ({share}), {result['drafted']} drafted"
         if result["rounds"]:
             said += f", {result['tokens_per_target_call']:.2f} tokens a target call"
+    if spec.kv_bits:
+        said += f"; cache {result['cache_bytes'] / 1e6:.1f} MB instead of {result['cache_bytes_plain'] / 1e6:.1f}"
     if not result["lossless"]:
         far = f" (mean total variation {result['distance']:.3f} a tested position)" if result["distance"] is not None else ""
         said += f"; this rule isn't lossless{far}"
@@ -835,6 +844,41 @@ def exactness(workspace: str, target: str, device: str, as_json: bool, debug: bo
         )
     if result["lossless"] and not result["passed"]:
         sys.exit(1)
+
+
+@command("gradient-study")
+@workspace_option
+@click.option("--variant", required=True, help="The variant to train.")
+@click.option("--steps", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--batch", type=click.IntRange(1), default=8, show_default=True)
+@click.option("--context", type=click.IntRange(8), default=64, show_default=True)
+@click.option("--learning-rate", type=Number(0, 1, min_open=True), default=5e-4, show_default=True)
+@click.option("--seeds", type=click.IntRange(1, 20), default=1, show_default=True, help="Runs a choice, to see what's noise.")
+@click.option("--fresh", is_flag=True, help="Begin with random weights, so that there is much to learn.")
+@click.option("--text", type=click.Path(), help="The text to train on.")
+@device_option
+def study_gradients(workspace: str, variant: str, text: str | None, device: str, as_json: bool, debug: bool, **how: Any) -> None:
+    """Train the same model with gradients in 32, 8, 4 and 2 bits, and compare what it learns with the bytes sent."""
+    home = Workspace(workspace)
+    spec = GradientStudySpec(workspace=str(home.folder), variant=home.variant(variant).id, text=_file(text), **how)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, "Studying gradients", device=device)
+    if as_json:
+        return document(result)
+    made = table("gradients", ">loss at the end", ">perplexity", ">MB sent", ">of float32", ">error of a gradient", ">seconds")
+    for row_ in result["rows"]:
+        spread = f" ± {row_['stderr']:.4f}" if row_["stderr"] is not None else ""
+        made.add_row(
+            row_["name"],
+            f"{row_['heldout_loss']:.4f}{spread}",
+            f"{row_['heldout_perplexity']:.2f}",
+            f"{row_['sent'] / 1e6:.1f}",
+            f"{row_['sent'] / row_['plain']:.0%}",
+            f"{row_['error']:.1%}",
+            f"{row_['seconds']:.1f}",
+        )
+    show(made)
+    out(f"loss on text kept aside before training: {result['start']:.4f}; {result['steps']} steps, {result['parameters']:,} parameters")
 
 
 class Painter:

@@ -43,6 +43,16 @@ def name_of(choice: Choice) -> str:
     return f"{bits} bits, a scale a {'row' if per == 'channel' else 'tensor'}{', error feedback' if feedback else ''}"
 
 
+@torch.no_grad()
+def begin_anew(model: Any, seed: int) -> None:
+    """Draws every matrix anew, normally distributed with the spread that it has; norms and biases stay. In place."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        if parameter.ndim > 1:
+            drawn = torch.randn(parameter.shape, generator=generator) * float(parameter.float().std())
+            parameter.copy_(drawn.to(parameter))
+
+
 def study(
     model: Any, given: Given, params: TrainingParams, run: Run, choices: Iterable[Choice] = CHOICES, seeds: int = 1
 ) -> dict[str, Any]:

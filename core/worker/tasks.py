@@ -22,7 +22,7 @@ from core.evaluate import embedding, perplexity
 from core.evaluate import speed as speeds
 from core.export import gguf, onnx
 from core.export.runtime import OnnxGenerator
-from core.methods import calibration, sensitivity
+from core.methods import calibration, gradient_study, sensitivity, training
 from core.methods.quantization import grid
 from core.models import bring, inspect, layer_look, load, save, size, verify
 from core.recipe import Recipe, Source, Step, TextRef
@@ -36,6 +36,7 @@ from core.records import (
     ExportSpec,
     FindDraftSpec,
     GenerateSpec,
+    GradientStudySpec,
     ImportSpec,
     InspectSpec,
     Job,
@@ -428,6 +429,31 @@ def measure_sensitivity(job: Job, run: Run) -> dict[str, Any]:
     return {"file": str(path)}
 
 
+def study_gradients(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, GradientStudySpec)
+    workspace = Workspace(spec.workspace)
+    variant = workspace.variant(spec.variant)
+    if variant.info.task != "causal-lm" or variant.info.quantization:
+        raise UserError(
+            "{name} can't be trained here{why}.",
+            hint="Choose a variant that generates text and isn't quantized.",
+            kind="model",
+            name=variant.name,
+            why=": its weights are packed" if variant.info.quantization else "",
+        )
+    words = texts.read_text(spec.text or resources.TRAIN_TEXT)
+    run.stage("Loading", variant.name)
+    folder = workspace.path(variant.id)
+    loaded = load.load(folder, device=run.device, dtype="float32", train=True)
+    if spec.fresh:
+        gradient_study.begin_anew(loaded.model, spec.seed)
+    given = methods.Given(loaded.tokenizer, folder, variant.info, text=words, seed=spec.seed, device=run.device)
+    params = training.TrainingParams(steps=spec.steps, batch=spec.batch, context=spec.context, learning_rate=spec.learning_rate)
+    choices = gradient_study.CHOICES if spec.choices is None else [(c.bits, c.per, c.feedback) for c in spec.choices]
+    return gradient_study.study(loaded.model, given, params, run, choices, spec.seeds)
+
+
 def look_at_layer(job: Job, run: Run) -> dict[str, Any]:
     """Of a quantized variant; 'before' is the nearest ancestor that isn't."""
     spec = job.spec
@@ -600,6 +626,7 @@ TASKS = {
     "exactness": check_exactness,
     "enumerate": enumerate_toy,
     "sensitivity": measure_sensitivity,
+    "gradient-study": study_gradients,
     "layer-look": look_at_layer,
     "export": export,
     "try-export": try_export,

@@ -23,8 +23,12 @@ SETTINGS = {  # beside each method's defaults, on a pico model
     "gptq": [CALIBRATED, CALIBRATED | {"bits": 3, "symmetric": False}, CALIBRATED | {"bits": 8}],
     "awq": [CALIBRATED, CALIBRATED | {"symmetric": False}],
     "hqq": [{}, {"bits": 3, "symmetric": False}],
+    "int8_static": [CALIBRATED, CALIBRATED | {"observer": "entropy", "activations": "offset"}],
+    "smoothquant": [CALIBRATED],
+    "cast": [{"to": "fp8"}, {"to": "fp8", "scale": "none"}],  # the dense types change no size of a pico model for sure: test_cast
+    "qat": [SHORT, SHORT | {"weights": "int8", "activations": "int8"}],
     "distil": [SHORT],
-    "finetune": [SHORT],
+    "finetune": [SHORT | {"gradient_bits": 8}, SHORT],
 }
 
 

@@ -4,11 +4,16 @@ import pytest
 import torch
 from torch import nn
 
+import core.worker.tasks as tasks
 from core import methods
+from core.errors import UserError
 from core.methods import gradients, training
 from core.methods.gradient_study import CHOICES, name_of, study
 from core.methods.gradients import Exchange, bytes_sent, decode, encode, levels
 from core.models import load
+from core.recipe import Step
+from core.records import ApplySpec, GradientChoice, GradientStudySpec, ImportSpec, Job
+from core.run import Run
 from tests.core.methods.conftest import Recorder, apply, give, same
 
 QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32"}
@@ -172,3 +177,48 @@ def test_names():
     assert name_of((4, "channel", True)) == "4 bits, a scale a row, error feedback"
     assert gradients.levels(8) == 127
     assert {k.name for k in methods.get("finetune").info.knobs} >= {"gradient_bits", "gradient_scale", "gradient_feedback"}
+
+
+# ---- as a job -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path, pico_llama):
+    folder = str(tmp_path / "home")
+    spec = ImportSpec(workspace=folder, source=str(pico_llama), measure=False)
+    return folder, tasks.import_model(Job(id="j", title="t", spec=spec), Run())["variant"]
+
+
+def asked(home, **changes):
+    folder, variant = home
+    choices = (GradientChoice(), GradientChoice(bits=4, feedback=True))
+    settings = {"steps": 4, "batch": 2, "context": 24, "choices": choices} | changes
+    return tasks.study_gradients(Job(id="j", title="t", spec=GradientStudySpec(workspace=folder, variant=variant, **settings)), Run())
+
+
+def test_the_worker_studies(home):
+    found = asked(home)
+    assert [r["name"] for r in found["rows"]] == ["float32", "4 bits, a scale a row, error feedback"]
+    assert found["rows"][1]["sent"] < found["rows"][0]["sent"] / 6
+    assert asked(home, fresh=True)["start"] != found["start"]
+    assert tasks.TASKS["gradient-study"] is tasks.study_gradients
+
+
+def test_a_quantized_variant_is_not_studied(home):
+    folder, variant = home
+    spec = ApplySpec(workspace=folder, variant=variant, steps=(Step(method="int8_dynamic"),), measure=False)
+    made = tasks.apply(Job(id="j", title="t", spec=spec), Run())["variant"]
+    with pytest.raises(UserError, match="its weights are packed"):
+        asked((folder, made))
+
+
+def test_the_command_line_shows_the_study(home, tmp_path):
+    from click.testing import CliRunner
+
+    from core.cli.commands import cli
+
+    args = ["gradient-study", "--workspace", home[0], "--variant", home[1], "--steps", "2", "--batch", "2", "--context", "24"]
+    done = CliRunner().invoke(cli, args)
+    assert done.exit_code == 0, done.output
+    assert "error feedback" in done.output
+    assert "loss on text kept aside before training" in done.output
