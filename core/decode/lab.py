@@ -241,9 +241,12 @@ class Lab:
             self.packed()
         return faster_products(models, rows)
 
-    def cached(self, place: int, model: Any, name: str, size: int, *, rollback: bool = True) -> CachedModel:
-        """The model with this lane's cache, which may hold an earlier prompt. rollback: whether it must be able to take tokens back."""
-        key = (place, id(model), rollback, self.kv_bits)
+    def cached(self, place: int, model: Any, name: str, size: int, *, rollback: bool = True, drafts: bool = False) -> CachedModel:
+        """The model with this lane's cache, which may hold an earlier prompt. rollback: whether it must be able to take tokens back.
+
+        drafts: whether it's there to draft. A model that drafts for itself has one cache as the target and another as the draft.
+        """
+        key = (place, id(model), rollback, self.kv_bits, drafts)
         if key not in self.held.caches:
             self.held.caches[key] = CachedModel(model, name=name, vocabulary=size, rollback=rollback, kv_bits=self.kv_bits)
         return self.held.caches[key]
@@ -358,9 +361,9 @@ class Lab:
 
     def _draft_model(self, drafting: Drafting, place: int, draft: Any) -> CachedModel:
         if drafting.proposer == "packed":
-            return self.cached(place, self.packed(), self.target.info.name, self.size)
+            return self.cached(place, self.packed(), self.target.info.name, self.size, drafts=True)
         size = self.size if same_tokens(self.target, draft) else tokenizer_of(draft)[1]
-        return self.cached(place, draft.model, draft.info.name, size)
+        return self.cached(place, draft.model, draft.info.name, size, drafts=True)
 
     def _layers(self, drafting: Drafting, prompt: list[int]) -> tuple[list[int], dict[str, Any]]:
         """(the target's layers that draft, what was left to be found)."""

@@ -80,6 +80,17 @@ def test_race_in_greedy_decoding(target, draft, proposer):
     assert bool(measured[0].draft) == (proposer != "ngram")
 
 
+@pytest.mark.parametrize("verifier", ["token", "block", "tree"])
+def test_a_model_that_drafts_for_itself_has_two_caches(target, verifier):
+    """The worker hands over one and the same model for both; with one cache for both the text was another one."""
+    rival = Drafting(proposer="draft", gamma=2, verifier=verifier)
+    result, seen = ran(target, target, rival_draft=target, proposer="draft", verifier=verifier, rival=rival, race=True)
+    assert result["identical"] is True
+    assert result["lanes"]["rival"]["identical"] is True
+    assert result["accepted"] == result["tested"] > 0
+    assert all(r.target_cache == r.start + len(r.committed) - 1 for r in rounds(seen))
+
+
 class Clocked:
     """A decoding whose rounds take the seconds that it's told."""
 
