@@ -481,7 +481,8 @@ def _result(lab: Lab, lanes: list[Lane], sampling: Sampling) -> dict:
 
 def _report(lab: Lab, lane: Lane, plain: Lane | None, sampling: Sampling) -> dict:
     decoding, stats = lane.decoding, lane.stats
-    text = decoding.text if decoding.stop == "stop string" else lab.tokenizer.decode(lane.ids, skip_special_tokens=True)
+    before = decoding.history.ids[: decoding.history.prompt]
+    text = decoding.text if decoding.stop == "stop string" else continued(before, lane.ids, lab.tokenizer)
     out = stats.report() | {
         "text": text,
         "ids": lane.ids,
@@ -636,6 +637,13 @@ def encode(prompt: str, tokenizer: Any) -> list[int]:
         first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         ids = [] if first is None else [first]
     return ids
+
+
+def continued(before: list[int], ids: list[int], tokenizer: Any) -> str:
+    """The text of `ids` where it follows `before`: SentencePiece's tokenizers drop the leading space of a text on its own."""
+    tail = before[-4:]
+    shown, whole = (tokenizer.decode(part, skip_special_tokens=True) for part in (tail, tail + ids))
+    return whole[len(shown) :] if whole.startswith(shown) else tokenizer.decode(ids, skip_special_tokens=True)
 
 
 def sampling_of(spec: Choice, target: Any, *, forced: tuple[int, ...] = (), ends: tuple[int, ...] = ()) -> Sampling:

@@ -518,3 +518,20 @@ def test_half_a_character_is_refused_wherever_it_stands(target, where):
     with pytest.raises(UserError, match="half a character") as caught:
         ran(target, None, **where)
     caught.value.sentence.encode()
+
+
+def test_the_space_between_prompt_and_text_is_part_of_the_text(target):
+    """SentencePiece's decoding drops it, though the rounds show it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    made.train_from_iterator(["the old sailor told a story of the sea"] * 5, trainers.BpeTrainer(vocab_size=60))
+    spaced = PreTrainedTokenizerFast(tokenizer_object=made)
+    before, both = spaced("the old")["input_ids"], spaced("the old sailor told")["input_ids"]
+    assert lab.continued(before, both[len(before) :], spaced) == " sailor told"
+    assert lab.continued([], before, spaced) == "the old"
+    halves = target.tokenizer("\u6f22\u6f22")["input_ids"]  # bytes of a character on either side
+    for cut in range(len(halves)):
+        assert lab.continued(halves[:cut], halves[cut:], target.tokenizer) == target.tokenizer.decode(halves[cut:])
