@@ -36,7 +36,7 @@ MOST_SETTINGS = 4  # in the line beneath the name; the recipe below has them all
 
 
 class Inspector(QFrame):
-    """`wanted(action, variant)`: export, draft, evaluate."""
+    """`wanted(action, variant)`: export, draft, evaluate, sensitivity, layers."""
 
     wanted = Signal(str, str)
 
@@ -136,6 +136,7 @@ class Inspector(QFrame):
             box.addSpacing(9)
         self._section(box, self.tr("Size"))
         box.addWidget(self._ledger(v))
+        box.addLayout(self._by_layer(v))
         self._section(box, self.tr("Measurements"))
         rows = self._latest(v, measured)
         if rows:
@@ -322,6 +323,28 @@ class Inspector(QFrame):
             row.addWidget(value)
             grid.addLayout(row, at, 0, 1, 4)
         return page
+
+    def _by_layer(self, v: Variant) -> QHBoxLayout:
+        """What can be looked at layer by layer: a quantized one's grids, the sensitivity of one that isn't."""
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 6, 0, 0)
+        if v.info.quantization:
+            words, action, tip = self.tr("Layers…"), "layers", self.tr("Weights before and after, with the grid drawn in")
+        else:
+            words, action, tip = (
+                self.tr("Sensitivity…"),
+                "sensitivity",
+                self.tr("How much each layer minds fewer bits, and bits under a budget"),
+            )
+        press = button(words, lambda: self._want(action), name=action)
+        press.setProperty("flat", True)
+        press.setToolTip(tip)
+        if not v.info.quantization and v.info.task not in ("causal-lm", "classifier"):
+            press.setEnabled(False)
+            press.setToolTip(self.tr("It gives no probabilities, so there is no KL to measure."))
+        row.addWidget(press)
+        row.addStretch(1)
+        return row
 
     def _latest(self, v: Variant, measured: list[Measurement]) -> list[Measurement]:
         """The latest of each kind under each set of conditions, in the order in which kinds were first measured."""

@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
 
 from app import text
 from app.error_dialog import ErrorDialog, show_failure
+from app.layer_error import PREFIX, LayerErrorView
 from app.measures import measure
 from app.plots.curves import CurvesView
 from app.theme import icon, mono, restyle, theme
@@ -102,8 +103,9 @@ class JobPanel(QWidget):
         self.title = ElidedLabel(self.tr("Log"), "section")
         self.title.setFixedHeight(HEAD)
         head.addWidget(self.title, 1)
-        self.tabs = Segmented((("log", self.tr("Log")), ("curves", self.tr("Curves"))))
-        self.tabs.chosen.connect(lambda key: self.pages.setCurrentIndex(0 if key == "log" else 1))
+        self.tabs = Segmented((("log", self.tr("Log")), ("curves", self.tr("Curves")), ("layers", self.tr("Layers"))))
+        self.tabs.chosen.connect(lambda key: self.pages.setCurrentIndex(("log", "curves", "layers").index(key)))
+        self.tabs.buttons["layers"].hide()  # until a job has errors of layers to show
         head.addWidget(self.tabs)
         self.level = QComboBox()
         self.level.setObjectName("log_level")
@@ -127,6 +129,8 @@ class JobPanel(QWidget):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.log)
         self.pages.addWidget(self.curves)
+        self.layers = LayerErrorView(board)
+        self.pages.addWidget(self.layers)
         box.addWidget(self.pages, 1)
 
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -154,6 +158,8 @@ class JobPanel(QWidget):
     def _on_event(self, event: Any) -> None:
         if isinstance(event, Log) and event.job == self.current:
             self.log.add(event)
+        if isinstance(event, Metric) and event.job == self.current and event.name.startswith(PREFIX):
+            self._offer_layers(True)
         if not isinstance(event, (Log, Metric)) and not self._later.isActive():
             self._later.start()
 
@@ -210,10 +216,21 @@ class JobPanel(QWidget):
             self.title.setText(state.job.title if state else self.tr("Log"))
             self.log.show_lines(state.log if state else [])
             self.curves.show_job(job)
+            self.layers.show_job(job)
+            self._offer_layers(bool(self.layers.errors))
         for id, row in self._rows.items():
             row.set_current(id == job)
         if job in self._rows:  # once the list has been laid out with it
             QTimer.singleShot(0, self._rows[job], lambda row=self._rows[job]: self._scroll.ensureWidgetVisible(row, 0, 2))
+
+    def _offer_layers(self, some: bool) -> None:
+        """The layers' tab is there for jobs that have some; another job's view falls back to its log."""
+        tab = self.tabs.buttons["layers"]
+        if some == tab.isHidden():
+            tab.setVisible(some)
+            if not some and self.tabs.current == "layers":
+                self.tabs.set_current("log")
+                self.pages.setCurrentIndex(0)
 
     # -- doing
 

@@ -487,6 +487,8 @@ class MainWindow(QMainWindow):
         elif action in ("decode", "draft"):
             self.show_page("decode")
             (self.decode.set_target if action == "decode" else self.decode.set_draft)(variant)
+        elif action in ("sensitivity", "layers"):
+            self.open_layers(action, variant)
         elif action == "folder":
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.library.workspace.path(variant))))
         elif action == "recipe":
@@ -542,6 +544,20 @@ class MainWindow(QMainWindow):
         wizard.submitted.connect(self._submitted)
         wizard.open()
         return wizard
+
+    def open_layers(self, action: str, variant: str) -> Any:
+        """'sensitivity': the map and the bits under a budget; 'layers': weights before and after. Returns the dialog."""
+        if action == "sensitivity":
+            from app.sensitivity import SensitivityDialog
+
+            dialog = SensitivityDialog(self.library, self.board, variant, self)
+            dialog.applied.connect(self._submitted)
+        else:
+            from app.histograms import HistogramDialog
+
+            dialog = HistogramDialog(self.library, self.board, variant, self)
+        dialog.show()
+        return dialog
 
     def _submitted(self, job: str) -> None:
         """Back to the plot, where a ghost point waits, with the new job's log beside it."""

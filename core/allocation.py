@@ -23,6 +23,8 @@ from core.errors import UserError
 
 WIDTHS = (8, 6, 5, 4, 3, 2)
 DENSE = 0  # in place of a width: the layer stays as it is
+# Bytes that a packed layer's further tensors, their names and its mention in the configuration take, roughly.
+HEADERS = {DENSE: 0, 8: 210} | dict.fromkeys((6, 5, 4, 3, 2), 416)
 STATES = 1 << 16  # sums of bytes told apart; where the layers' sizes need more, they're rounded up to a coarser unit
 NAMES = {"dense": DENSE} | {str(bits): bits for bits in WIDTHS}
 
@@ -83,17 +85,12 @@ def average_bits(layers: Sequence[LayerCost], bits: Mapping[str, int]) -> float:
 
 def file_bytes(layers: Sequence[LayerCost], bits: Mapping[str, int], on_disk: int) -> int:
     """What the variant's files would take, where the original's take `on_disk`: an estimate, headers roughly counted."""
-    return on_disk + sum(layer.bytes[bits[layer.name]] - layer.bytes[DENSE] + _header(bits[layer.name]) for layer in layers)
+    return on_disk + sum(layer.bytes[bits[layer.name]] - layer.bytes[DENSE] + HEADERS[bits[layer.name]] for layer in layers)
 
 
 def layer_budget(layers: Sequence[LayerCost], on_disk: int, budget: int) -> int:
     """Bytes left for the layers' weights where the files may take `budget` and the original's take `on_disk`."""
-    return budget - on_disk + sum(layer.bytes[DENSE] for layer in layers) - len(layers) * max(map(_header, WIDTHS))
-
-
-def _header(bits: int) -> int:
-    """Bytes that a packed layer's further tensors, their names and its mention in the configuration take, roughly."""
-    return 0 if bits == DENSE else 210 if bits == 8 else 416
+    return budget - on_disk + sum(layer.bytes[DENSE] for layer in layers) - len(layers) * max(HEADERS.values())
 
 
 # ---- choosing -------------------------------------------------------------------------------------------------------------

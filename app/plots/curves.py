@@ -86,7 +86,7 @@ class CurvesView(QWidget):
 
     def _redraw(self) -> None:
         state = self.board.state(self.job) if self.job else None
-        curves = state.curves if state else {}
+        curves = {name: c for name, c in state.curves.items() if not name.startswith("error/")} if state else {}  # layer_error's
         known = [self._names.itemData(i) for i in range(self._names.count())]
         for name in curves:
             if name not in known and name.partition("/")[0] not in curves.keys() - {name}:
@@ -117,7 +117,6 @@ def curve_title(name: str) -> str:
         "heldout_loss": tr("curves", "Loss on text kept aside"),
         "heldout_kl": tr("curves", "Divergence from the teacher"),
         "agreement": tr("curves", "Agreement with the teacher"),
-        "error": tr("curves", "Error by layer"),
     }
     return known.get(name, name.replace("_", " "))
 

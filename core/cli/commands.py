@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import core
-from core import events
+from core import allocation, events
 from core.cli.drive import Driver, out
 from core.errors import Cancelled, UserError, explain
 from core.pairing import draft_note
@@ -35,6 +35,7 @@ from core.records import (
     GradientStudySpec,
     ImportSpec,
     Measurement,
+    SensitivitySpec,
     SpeedSpec,
     Turn,
     Variant,
@@ -879,6 +880,87 @@ def study_gradients(workspace: str, variant: str, text: str | None, device: str,
         )
     show(made)
     out(f"loss on text kept aside before training: {result['start']:.4f}; {result['steps']} steps, {result['parameters']:,} parameters")
+
+
+@command("sensitivity")
+@workspace_option
+@variant_option
+@click.option(
+    "--bits", multiple=True, type=click.Choice([str(b) for b in allocation.WIDTHS]), help="A width to try; may be repeated. All otherwise."
+)
+@click.option(
+    "--group-size", type=click.IntRange(8, 1024), default=128, show_default=True, help="Columns that share a scale, below 8 bits."
+)
+@click.option("--clip/--no-clip", default=True, show_default=True, help="Search for the range with the least error, below 8 bits.")
+@click.option("--windows", type=click.IntRange(1, 1024), default=4, show_default=True, help="Windows of text that are looked at.")
+@click.option("--context", type=click.IntRange(8), default=128, show_default=True, help="Tokens a window.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--text", type=click.Path(dir_okay=False), help="The text; the starter's training text otherwise.")
+@click.option("--average-bits", type=Number(1, 32), help="Choose each layer's bits so that they take no more a weight, scales counted.")
+@click.option("--kl", type=Number(0, min_open=True), help="Choose each layer's bits so that the single KLs sum to no more.")
+@device_option
+def sensitivity(
+    workspace: str,
+    variant: str,
+    bits: tuple[str, ...],
+    text: str | None,
+    average_bits: float | None,
+    kl: float | None,
+    device: str,
+    as_json: bool,
+    debug: bool,
+    **how: Any,
+) -> None:
+    """How far the outputs move when one layer alone is quantized, for each layer and width; and bits under a budget."""
+    if average_bits is not None and kl is not None:
+        raise click.UsageError("--average-bits and --kl can't both be met; give one.")
+    home = Workspace(workspace)
+    source = home.variant(variant)
+    widths = tuple(sorted({int(b) for b in bits}, reverse=True)) or allocation.WIDTHS
+    spec = SensitivitySpec(workspace=str(home.folder), variant=source.id, bits=widths, text=_file(text), **how)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, f"Measuring the layers of {source.name}", device=device)
+    found = allocation.SensitivityMap.model_validate_json(Path(result["file"]).read_text(encoding="utf-8"))
+    chosen, projected = _bits_chosen(found, source, average_bits, kl)
+    if as_json:
+        return document({"file": result["file"], **found.model_dump(mode="json"), "chosen": chosen, "projected": projected})
+    made = table("layer", *(f">KL at {b}" for b in widths), *([">bits"] if chosen else []))
+    for layer in found.layers:
+        own = [{allocation.DENSE: "dense"}.get(chosen[layer.name], str(chosen[layer.name]))] if chosen else []
+        made.add_row(layer.name, *(f"{layer.kl[b]:.3g}" for b in widths), *own)
+    show(made)
+    if projected:
+        out(
+            f"estimate: {projected['average_bits']:.2f} bits a weight, {megabytes(projected['bytes_on_disk'])} on disk, "
+            f"single KLs sum to {projected['kl']:.4g}"
+        )
+        out(
+            f'spokeshave-cli apply mixed --set "layers={allocation.write_bits(chosen)}" --set group_size={found.conditions["group_size"]} …'
+        )
+
+
+def _bits_chosen(
+    found: allocation.SensitivityMap, source: Variant, average_bits: float | None, kl: float | None
+) -> tuple[dict[str, int] | None, dict[str, Any] | None]:
+    """(each layer's bits under the budget, what they'd come to); (None, None) where no budget was given. Raises UserError."""
+    if average_bits is None and kl is None:
+        return None, None
+    allocator = allocation.Allocator(found.layers, found.widths)
+    weights = sum(layer.weights for layer in found.layers)
+    chosen = allocator.at_kl(kl) if kl is not None else allocator.at_size(average_bits * weights / 8)
+    if chosen is None:
+        raise UserError(
+            "No choice of bits meets that: they take {least} bits a weight at least, and their KLs sum to {closest} at least.",
+            hint="Raise the budget, or allow more widths.",
+            kind="usage",
+            least=f"{8 * allocator.least / weights:.2f}",
+            closest=f"{allocator.best[-1]:.3g}",
+        )
+    return chosen, {
+        "average_bits": allocation.average_bits(found.layers, chosen),
+        "bytes_on_disk": allocation.file_bytes(found.layers, chosen, source.ledger.bytes_on_disk),
+        "kl": allocation.total_kl(found.layers, chosen),
+    }
 
 
 class Painter:

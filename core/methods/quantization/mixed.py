@@ -92,7 +92,7 @@ class MixedParams(CalibrationParams):
         advanced=True,
     )
     probe_windows: int = knob(
-        8,
+        4,
         title="Windows for sensitivity",
         help="Windows of text on which each layer's sensitivity is measured. Time grows with it.",
         ge=1,
