@@ -15,8 +15,8 @@ def grid(qtbot):
     view.set_cells({(r, c): Cell(int(r) / 30, r, "0.01", f"{r} {c}") for r in view.rows for c in view.columns})
     view.resize(360, 240)
     qtbot.addWidget(view)
-    view.show()
-    qtbot.waitExposed(view)
+    with qtbot.waitExposed(view):
+        view.show()
     return view
 
 

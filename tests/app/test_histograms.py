@@ -22,8 +22,8 @@ def dialog(qtbot, tmp_path):
     made = HistogramDialog(library, StillBoard(), "int4")
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(made)
-    made.show()
-    qtbot.waitExposed(made)
+    with qtbot.waitExposed(made):
+        made.show()
     yield made
     library.close()
 

@@ -106,7 +106,7 @@ def test_the_view_fits_a_low_dock(qtbot, board):
     state = job(board)
     feed(board, state, invent_errors(30))
     view.show_job(state.job.id)
-    view.show()
-    qtbot.waitExposed(view)
+    with qtbot.waitExposed(view):
+        view.show()
     assert view.grid.verticalScrollBar().maximum() == 0
     assert view.grid.focusPolicy() == Qt.FocusPolicy.StrongFocus
