@@ -27,6 +27,7 @@ SETTINGS = {  # beside each method's defaults, on a pico model
     "smoothquant": [CALIBRATED],
     "cast": [{"to": "fp8"}, {"to": "fp8", "scale": "none"}],  # the dense types change no size of a pico model for sure: test_cast
     "qat": [SHORT, SHORT | {"weights": "int8", "activations": "int8"}],
+    "mixed": [CALIBRATED | {"probe_windows": 2, "probe_context": 24, "average_bits": 5.5}],
     "distil": [SHORT],
     "finetune": [SHORT | {"gradient_bits": 8}, SHORT],
 }
