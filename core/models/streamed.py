@@ -12,7 +12,6 @@ the same numbers. Covers what `load` loads of dense folders, where the files nam
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -33,6 +32,7 @@ from core.run import Run
 from core.workspace import write_atomically
 
 STATE = "state.json"
+LARGE = 64_000_000  # bytes of a tensor outside the blocks that's written by itself, so that it's in memory by itself
 
 
 class Finished:
@@ -256,36 +256,45 @@ class Streamed:
         missing = [n for i, n in enumerate(self._blocks) if i not in self.finished]
         if missing:
             raise ValueError(f"blocks aren't finished: {missing}")
-        outside = [n for n in self.found if not self._of_block(n)]
-        files = len(self._blocks) + 1
-        name = lambda number: f"model-{number:05}-of-{files:05}.safetensors"
+        outside = self._outside()
+        files = len(outside) + len(self._blocks)
+        name = lambda number: f"model-{number + 1:05}-of-{files:05}.safetensors"
         weight_map: dict[str, str] = {}
         total = 0
         try:
-            state = self._outside(outside)
-            save.room_for(staged, sum(t.numel() * t.element_size() for t in state.values()) + save.ROOM)
-            save.write_tensors(state, staged / name(1))
-            weight_map |= dict.fromkeys(state, name(1))
-            total += sum(t.numel() * t.element_size() for t in state.values())
-            del state
+            for number, names in enumerate(outside):
+                state = self._state(names)
+                size = sum(t.numel() * t.element_size() for t in state.values())
+                save.room_for(staged, size + save.ROOM)
+                save.write_tensors(state, staged / name(number))
+                weight_map |= dict.fromkeys(state, name(number))
+                total += size
+                del state
             for index in run.track(range(len(self._blocks)), "Saving"):
                 found = tensors.read_header(self.finished.path(index))
-                weight_map |= dict.fromkeys(found, name(index + 2))
+                file = name(len(outside) + index)
+                weight_map |= dict.fromkeys(found, file)
                 total += sum(i.bytes for i in found.values())
-                shutil.move(self.finished.path(index), staged / name(index + 2))
+                shutil.move(self.finished.path(index), staged / file)
             save.write_index(staged, weight_map, total)
             save.write_config(self.model, save.packed_modules(self.model), staged, self.main)
             save.copy_rest(self.folder, staged)
         except OSError as error:
             raise explain(error) from error
 
-    def _outside(self, names: list[str]) -> dict[str, torch.Tensor]:
-        """The tensors outside the blocks as they're stored. Dense ones are the source's own."""
-        layers = {n: m for n, m in save.packed_modules(self.model).items() if not self._of_block(n)}
-        dense = {n: self.found[n] for n in names if n.rpartition(".")[0] not in layers or n.endswith("bias")}
-        state = dict(tensors.read(dense))
-        for name, module in layers.items():
-            state |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in save.layout_of(module, self.main).items()}
+    def _outside(self) -> list[list[str]]:
+        """The names of what lies outside the blocks, cut into files: the largest tensors each have one, the rest share the first."""
+        layers = [n for n in save.packed_modules(self.model) if not self._of_block(n)]
+        dense = [n for n in self.found if not self._of_block(n) and (n.rpartition(".")[0] not in layers or n.endswith("bias"))]
+        large = [n for n in dense if self.found[n].bytes > LARGE]
+        return [names for names in ([n for n in dense if n not in large], *([n] for n in large), *([n] for n in layers)) if names]
+
+    def _state(self, names: list[str]) -> dict[str, torch.Tensor]:
+        """Those tensors as they're stored: dense ones are the source's own, a packed module's are all of its own."""
+        layers = save.packed_modules(self.model)
+        state = dict(tensors.read({n: self.found[n] for n in names if n not in layers}))
+        for name in [n for n in names if n in layers]:
+            state |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in save.layout_of(layers[name], self.main).items()}
         return state
 
     def rows(self, embedding: bool, start: int, end: int) -> torch.Tensor:
@@ -316,21 +325,23 @@ def from_disk(embedding: nn.Module, info: tensors.TensorInfo, dtype: torch.dtype
 
 
 def first_blocks(folder: Path, to: Path, count: int) -> Path:
-    """A folder `to` of the first `count` blocks of a model that `Streamed.save` wrote, by links: to check it where the whole
-    doesn't fit into memory."""
+    """Makes the folder `to` of the first `count` blocks of a model that `Streamed.save` wrote, by links.
+
+    It's a model like any other: what a whole that doesn't fit into memory can be checked on.
+    """
     index = json.loads((folder / "model.safetensors.index.json").read_text(encoding="utf-8"))
     raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    files = sorted(set(index["weight_map"].values()))[: count + 1]
+    every = sorted(set(index["weight_map"].values()))  # those outside the blocks first, then one a block
+    files = every[: len(every) - load.load_config(folder).get_text_config().num_hidden_layers + count]
     to.mkdir(parents=True)
     for file in files:
-        with contextlib.suppress(FileExistsError):
-            try:
-                os.link(folder / file, to / file)
-            except OSError:  # a disk without hard links
-                shutil.copyfile(folder / file, to / file)
-    weight_map = {name: file for name, file in index["weight_map"].items() if file in files}
-    save.write_index(to, weight_map, 0)
-    raw["num_hidden_layers"] = count
+        try:
+            os.link(folder / file, to / file)
+        except OSError:  # a disk without hard links
+            shutil.copyfile(folder / file, to / file)
+    save.write_index(to, {name: file for name, file in index["weight_map"].items() if file in files}, 0)
+    key = next(k for k in ("num_hidden_layers", "n_layers", "n_layer") if k in raw)
+    raw[key] = count
     if isinstance(raw.get("layer_types"), list):
         raw["layer_types"] = raw["layer_types"][:count]
     (to / "config.json").write_text(json.dumps(raw, indent=1), encoding="utf-8")

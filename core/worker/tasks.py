@@ -52,6 +52,7 @@ from core.records import (
     now,
 )
 from core.run import Run
+from core.worker import blockwise
 from core.workspace import Workspace
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
@@ -171,31 +172,45 @@ def _apply_one(
     words_in, step = _training_text(step, info.needs)
     folder = workspace.path(parent.id)
     trains = info.family in ("distillation", "recovery")
-    with workspace.staging(new_id(step.method)) as staged, verify.Verifier() as verifier:
+    with (
+        workspace.staging(new_id(step.method)) as staged,
+        verify.Verifier() as verifier,
+        blockwise.place(workspace, parent, method, params, step, words_in, _libraries(), run) as place,
+    ):
         run.stage("Loading", parent.name)
         torch.manual_seed(step.seed)
-        loaded = load.load(
-            folder, device=run.device, dtype="float32" if trains else "auto", packed=bool(parent.info.quantization), train=trains
-        )
+        streamed = place.streamed if place else None
+        if streamed:
+            loaded, tokenizer = streamed, load.load_tokenizer(folder) if parent.info.tokenizer else None
+        else:
+            loaded = load.load(
+                folder, device=run.device, dtype="float32" if trains else "auto", packed=bool(parent.info.quantization), train=trains
+            )
+            tokenizer = loaded.tokenizer
 
         def load_variant(wanted: str):
             other = workspace.variant(wanted)
             return load.load(workspace.path(other.id), device=run.device, dtype="float32")
 
         given = methods.Given(
-            tokenizer=loaded.tokenizer,
+            tokenizer=tokenizer,
             folder=folder,
             info=parent.info.model_copy(update={"name": parent.name}),  # so that what's refused is called what the person calls it
             text=words_in,
             seed=step.seed,
             device=run.device,
             load_variant=load_variant,
+            home=place.home if place else None,
         )
         outcome = method.apply(loaded.model, params, run, given)
         notes, model, stored = outcome.notes, outcome.model, outcome.dtype
         del outcome, loaded
         run.stage("Saving")
-        save.save(model, staged, folder, run=run, dtype=stored)
+        if streamed:
+            streamed.save(staged, run=run)
+            notes = (*notes, "The model is larger than the memory that was free: it was worked on block by block from disk.")
+        else:
+            save.save(model, staged, folder, run=run, dtype=stored)
         name = spec.name if spec.name and last else methods.label(method, params)
         found = inspect.inspect(staged).model_copy(update={"name": name})
         root = workspace.root(parent)
@@ -216,9 +231,12 @@ def _apply_one(
             notes=tuple(notes),
             job=job.id,
         )
-        measured, variant = _reloaded(verifier, staged, model, variant, run)
+        measured, variant = _reloaded(verifier, staged, None if streamed else model, variant, run)
         del model
-        if words is not None:
+        if words is not None and streamed:
+            said = "Not measured: the original doesn't fit into memory beside it."
+            variant = variant.model_copy(update={"notes": (*variant.notes, said)})
+        elif words is not None:
             again = load.load(staged, device=run.device)
             more, variant = _measured(variant, again, workspace.path(root.id), words, spec.max_tokens, run, root=root)
             measured += more
@@ -252,14 +270,25 @@ def _training_text(step: Step, needs: tuple[str, ...]):
 
 
 def _reloaded(verifier: verify.Verifier, staged: Path, model, variant: Variant, run: Run, *, remote_code: bool = False):
-    """(measurements, variant with its resident memory) of reloading the folder in a plain process. Raises UserError on a mismatch."""
-    difference = verifier.check(staged, model, run, remote_code=remote_code)
+    """(measurements, variant with its resident memory) of reloading the folder in a plain process. Raises UserError on a mismatch.
+
+    model: None where it isn't in memory: then as many first blocks as fit are checked, and the variant's notes say how many.
+    """
+    blocks, layers = variant.info.layers, variant.info.layers
+    if model is None:
+        difference, blocks = blockwise.checked(verifier, staged, variant.info, run)
+    else:
+        difference = verifier.check(staged, model, run, remote_code=remote_code)
     run.log(f"Reloaded in a plain process: largest difference of the outputs {difference:.2e}")
     where = {"by": "plain transformers in a fresh process", "dtype": "float32", "device": "cpu"}
+    if blocks != layers:
+        where["blocks"] = f"the first {blocks} of {layers}"
+        said = f"Reloaded and compared on its first {blocks} of {layers} blocks: more don't fit into memory."
+        variant = variant.model_copy(update={"notes": (*variant.notes, said)})
     measured = [
         Measurement(kind="reload", value=difference, n=verify.TOKENS, conditions=where | {"check": "largest difference of the outputs"})
     ]
-    if verifier.resident:
+    if verifier.resident and blocks == layers:
         measured.append(
             Measurement(kind="resident", value=verifier.resident, n=1, unit="bytes", conditions=where | {"when": "after the first forward"})
         )
