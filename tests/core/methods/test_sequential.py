@@ -211,15 +211,40 @@ def draw(loaded, text=None, seed=0, **values):
 
 def test_windows_are_drawn_without_overlap_by_the_seed(pico):
     text = make_text(" ".join(map(str, range(1000, 3000))))  # no two windows are alike
-    ids, notes = draw(pico, text, windows=8, context=16)
-    assert ids.shape == (8, 16)
+    ids, notes = draw(pico, text, windows=30, context=16)
+    assert ids.shape == (30, 16)
     assert notes == []
-    assert torch.equal(ids, draw(pico, text, windows=8, context=16)[0])
-    assert not torch.equal(ids, draw(pico, text, windows=8, context=16, seed=1)[0])
+    assert torch.equal(ids, draw(pico, text, windows=30, context=16)[0])
+    assert not torch.equal(ids, draw(pico, text, windows=30, context=16, seed=1)[0])
     whole = pico.tokenizer(text.content, add_special_tokens=False)["input_ids"]
     starts = [next(s for s in range(0, len(whole), 16) if whole[s : s + 16] == row.tolist()) for row in ids]
     assert starts == sorted(starts)
-    assert len(set(starts)) == 8
+    assert len(set(starts)) == 30
+
+
+def test_of_a_long_text_only_the_windows_are_turned_into_tokens_and_they_come_from_all_over_it(pico):
+    words = [str(n) for n in range(100_000, 120_000)]
+    read = []
+
+    class Counting:
+        def __call__(self, content, **how):
+            read.append(len(content))
+            return pico.tokenizer(content, **how)
+
+        def __getattr__(self, name):
+            return getattr(pico.tokenizer, name)
+
+    text = make_text(" ".join(words))
+    ids, notes = calibration.draw(text, Counting(), CalibrationParams(windows=8, context=32), pico.info, 0, Run())
+    assert ids.shape == (8, 32)
+    assert notes == []
+    assert sum(read) < len(text.content) / 10
+    again, _ = calibration.draw(text, pico.tokenizer, CalibrationParams(windows=8, context=32), pico.info, 0, Run())
+    assert torch.equal(ids, again)
+    firsts = [int(pico.tokenizer.decode(row).split()[1]) for row in ids]  # the first whole word of each
+    assert firsts == sorted(firsts)
+    assert firsts[0] < 105_000
+    assert firsts[-1] > 115_000
 
 
 def test_fewer_windows_or_a_shorter_context_is_said(pico):
@@ -231,7 +256,7 @@ def test_fewer_windows_or_a_shorter_context_is_said(pico):
 
 
 def test_a_text_without_a_whole_window_is_refused(pico):
-    with pytest.raises(UserError, match="fewer than one window of 64"):
+    with pytest.raises(UserError, match="shorter than one window of 64"):
         draw(pico, make_text("a short text"), windows=4, context=64)
     with pytest.raises(UserError, match="A text to calibrate on"):
         calibration.draw(None, pico.tokenizer, CalibrationParams(), pico.info, 0, Run())
