@@ -3,15 +3,22 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 
+from app.forms import Form
+from app.histograms import HistogramDialog
+from app.inspector import Inspector
 from app.library_model import Library
+from app.main_window import MainWindow
 from app.sensitivity import FrontPlot, SensitivityDialog, short_kind
+from app.settings import Settings
 from app.theme import theme
+from core import methods
 from core.allocation import DENSE
 from core.events import Cancelled, Failed, Finished, LayerMeasured, Progress, Started
 from core.records import Measurement
 from tests.app.decode_invented import FakeBoard
-from tests.app.invented import invent_variant, invent_workspace, put
+from tests.app.invented import StillBoard, invent_variant, invent_workspace, put
 from tests.app.layers_invented import invent_map, keep_map
 
 
@@ -271,3 +278,56 @@ def test_the_front_paints_without_points(qtbot):
     plot.grab()
     plot.set_front([(100, 1.0), (200, 0.1)], (150, 0.0))
     plot.grab()
+
+
+# ---- the ways in
+
+
+def test_the_inspector_offers_it_for_what_is_not_quantized(make, qtbot):
+    library = make().library
+    view = Inspector(library)
+    qtbot.addWidget(view)
+    wanted = []
+    view.wanted.connect(lambda *what: wanted.append(what))
+    library.select("big")
+    view.findChild(QPushButton, "sensitivity").click()
+    small = invent_variant("q4", "int4", "big", "quantized", "rtn", {"bits": 4}, 80, 134.5, 134.5, 61)
+    put(library.workspace, small.model_copy(update={"info": small.info.model_copy(update={"quantization": "int4"})}))
+    encoder = invent_variant("enc", "MiniLM", None, "original", "import", {}, 80, 22, 22, 62)
+    put(library.workspace, encoder.model_copy(update={"info": encoder.info.model_copy(update={"task": "encoder"})}))
+    library.refresh()
+    library.select("q4")
+    view.findChild(QPushButton, "layers").click()
+    assert wanted == [("sensitivity", "big"), ("layers", "q4")]
+    library.select("enc")
+    press = view.scroll.widget().findChild(QPushButton, "sensitivity")
+    assert not press.isEnabled()
+    assert "no probabilities" in press.toolTip()
+
+
+def test_the_window_opens_both(make, qtbot, tmp_path):
+    make()
+    board = StillBoard()
+    window = MainWindow(tmp_path / "ws", board=board, settings=Settings(tmp_path / "settings.ini"))
+    qtbot.addWidget(window, before_close_func=lambda w: board._states.clear())
+    window.show()
+    window.do("sensitivity", "big")
+    dialog = window.findChild(SensitivityDialog)
+    assert dialog.variant.id == "big"
+    dialog.apply_button.click()
+    assert window.jobs.current == next(iter(board._states))
+    dialog.close()
+    window.do("layers", "int4")
+    assert window.findChild(HistogramDialog).variant_id == "int4"
+    window.findChild(HistogramDialog).close()
+
+
+def test_the_wizards_form_knows_what_a_map_by_hand_rules_out(qtbot):
+    form = Form(methods.get("mixed").info.knobs)
+    qtbot.addWidget(form)
+    values = form.values() if callable(form.values) else form.values
+    assert values["layers"] == ""
+    knobs = {k.name: k for k in methods.get("mixed").info.knobs}
+    assert knobs["average_bits"].active(values)
+    assert not knobs["kl"].active(values)
+    assert not knobs["average_bits"].active(values | {"layers": "*=4"})
