@@ -50,8 +50,8 @@ class CastParams(Params):
     scale: Literal["channel", "tensor", "none"] = knob(
         "channel",
         title="Scales",
-        help="What weights are multiplied by before they're cast, so that they use the whole range. None is the plain cast, in which most "
-        "weights of a language model are so small that little is left of them.",
+        help="What weights are multiplied by before they're cast, so that they use the whole range. None is the plain cast: above 448 "
+        "nothing fits, and below 0.016 precision falls until, at 0.001, nothing is left.",
         labels={"channel": "One an output row", "tensor": "One a layer", "none": "None"},
         when={"to": "fp8"},
     )
@@ -115,7 +115,7 @@ def estimate_cast(params: CastParams, info: SourceInfo, ledger: Ledger, device: 
     summary="Seconds, needs no data. The precision ladder from float64 to fp8, with ranges checked and every loss counted.",
     paper="https://arxiv.org/abs/2209.05433",
     estimate=estimate_cast,
-    label=lambda params: params.to if params.to != "fp8" or params.scale == "channel" else f"fp8, {_scales(params.scale)}",
+    label=lambda params: "cast " + params.to + (f", {_scales(params.scale)}" if params.to == "fp8" and params.scale != "channel" else ""),
 )
 def cast(model: Any, params: CastParams, run: Run, given: Given) -> Outcome:
     """Clips where asked and counts what's lost; the worker stores the model in the type. fp8 packs the linear layers."""

@@ -135,7 +135,7 @@ def test_the_worker_stores_the_type(tmp_path, pico_llama, pico_text):
     made = tasks.apply(at(spec), Run())["variant"]
     variant = Workspace(home).variant(made)
     assert set(variant.info.dtypes) == {"F16"}
-    assert variant.name == "float16"
+    assert variant.name == "cast float16"
     assert variant.ledger.weight_bytes * 2 == Workspace(home).variant(first).ledger.weight_bytes
 
 
