@@ -47,6 +47,7 @@ class BitsPlan:
         self.map, self.on_disk = found, on_disk
         self.layers = {layer.name: layer for layer in found.layers}
         self.fixed: dict[str, int] = {}
+        self.widths = found.widths  # that the budget may choose from; a person may set any by hand
         self.budget, self.at = "size", STEPS // 2
         self._allocator: Allocator | None = None
         widest = self._uniform(max(found.widths))
@@ -84,11 +85,16 @@ class BitsPlan:
         self.budget = budget
         self.at = self.place(self.size if budget == "size" else self.kl)
 
+    def set_widths(self, widths: tuple[int, ...]) -> None:
+        """Which widths the budget may choose from."""
+        self.widths = widths
+        self._allocator = None
+
     def move(self, at: int) -> bool:
         """Chooses the bits for a place of the slider; False where none meets it, and then they stay."""
         self.at = at
         if self._allocator is None:
-            self._allocator = Allocator(self.map.layers, self.map.widths, self.fixed)
+            self._allocator = Allocator(self.map.layers, self.widths, self.fixed)
         value = self.value()
         if self.budget == "size":
             room = layer_budget(self.map.layers, self.on_disk, math.ceil(value))
@@ -160,7 +166,7 @@ class BitsPlan:
     def front(self) -> list[tuple[int, float]]:
         """(bytes on disk, sum of KLs) of the best choices, with what's fixed."""
         if self._allocator is None:
-            self._allocator = Allocator(self.map.layers, self.map.widths, self.fixed)
+            self._allocator = Allocator(self.map.layers, self.widths, self.fixed)
         inside = self.size - sum(self.layers[name].bytes[width] for name, width in self.bits.items())
         return [(inside + size, kl) for size, kl in self._allocator.front(160)]
 

@@ -18,7 +18,8 @@ from app.theme import SEMIBOLD, numbers, theme, ui_font
 
 HEADER, GAP = 22, 1
 LEAST = QSize(20, 16)  # of a cell
-MOST = QSize(120, 30)
+MOST = QSize(120, 34)
+STACKED = 30  # high enough for both words, one above the other
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,10 @@ class HeatGrid(QAbstractScrollArea):
             painter.drawText(rect.adjusted(7, 0, 0, 0), middle | int(Qt.AlignmentFlag.AlignLeft), cell.big)
             painter.setFont(small)
             painter.drawText(rect.adjusted(0, 0, -7, 0), middle | int(Qt.AlignmentFlag.AlignRight), cell.small)
+        elif cell.small and rect.height() >= STACKED - GAP and QFontMetricsF(small).horizontalAdvance(cell.small) <= rect.width():
+            painter.drawText(rect.adjusted(0, 2, 0, -rect.height() / 2 + 1), middle | int(Qt.AlignmentFlag.AlignHCenter), cell.big)
+            painter.setFont(small)
+            painter.drawText(rect.adjusted(0, rect.height() / 2 - 1, 0, -1), middle | int(Qt.AlignmentFlag.AlignHCenter), cell.small)
         elif painter.fontMetrics().horizontalAdvance(cell.big) <= rect.width():
             painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignHCenter), cell.big)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QMenu, QSlider, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QMenu, QSlider, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
 from app import text
 from app.bits_plan import STEPS, BitsPlan, maps_of
@@ -28,6 +28,7 @@ from core.records import ApplySpec, SensitivitySpec, Variant
 
 GROUPS = (128, 64, 32)
 KEYS = {Qt.Key.Key_8: 8, Qt.Key.Key_6: 6, Qt.Key.Key_5: 5, Qt.Key.Key_4: 4, Qt.Key.Key_3: 3, Qt.Key.Key_2: 2, Qt.Key.Key_0: DENSE}
+FAST = (8, 4)  # core.decode.kernels'
 LEAST_KL = 1e-7  # colours don't tell smaller ones apart
 LEAST_SPAN = 30.0  # from the palest to the darkest, so that what's nearly equal looks it
 
@@ -153,10 +154,11 @@ class SensitivityDialog(ToolDialog):
             )
             part.setToolTip(tip)
             part.setAccessibleName(tip)
-            part.setStyleSheet("padding: 3px 9px;")
+            part.setStyleSheet("padding: 3px 6px;")
         head.addWidget(self.width_switch)
         head.addSpacing(8)
         self.key = HeatKey()
+        self.key.setMinimumWidth(130)
         self.key.setToolTip(self.tr("KL in nats a token, on a logarithmic scale"))
         head.addWidget(self.key, 1)
         box.addLayout(head)
@@ -229,6 +231,11 @@ class SensitivityDialog(ToolDialog):
         self.free.setToolTip(self.tr("Cells set by hand follow the budget again (Delete frees one)"))
         row.addWidget(self.free)
         box.addLayout(row)
+        self.fast = QCheckBox(self.tr("Only 8 and 4 bits"))
+        self.fast.setObjectName("fast")
+        self.fast.setToolTip(self.tr("There are kernels for these two on the CPU; the other widths are unpacked to be computed with."))
+        self.fast.toggled.connect(self._set_fast)
+        box.addWidget(self.fast)
         row = QHBoxLayout()
         row.addWidget(label(self.tr("Rounding"), "caption"))
         self.rounding = QComboBox()
@@ -305,6 +312,9 @@ class SensitivityDialog(ToolDialog):
         """Shows a finished map, one width for all to begin with."""
         self._found, self.measured = found, {}
         self.plan = BitsPlan(found, self.variant.ledger.bytes_on_disk)
+        with QSignalBlocker(self.fast):
+            self.fast.setChecked(False)
+        self.fast.setVisible(len([w for w in found.widths if w in FAST]) == len(FAST) < len(found.widths))
         self.pages.setCurrentIndex(1)
         with QSignalBlocker(self.uniform):
             self.uniform.clear()
@@ -347,6 +357,12 @@ class SensitivityDialog(ToolDialog):
             self.uniform.setCurrentIndex(0)
         if width is not None and self.plan is not None:
             self.plan.uniform(width)
+            self._show_width("chosen")
+
+    def _set_fast(self, fast: bool) -> None:
+        if self.plan is not None:
+            self.plan.set_widths(tuple(w for w in self.plan.map.widths if w in FAST) if fast else self.plan.map.widths)
+            self.plan.move(self.plan.at)
             self._show_width("chosen")
 
     def _free(self) -> None:
@@ -483,7 +499,7 @@ class SensitivityDialog(ToolDialog):
 
     def _tell_plan(self) -> None:
         plan = self.plan
-        for widget in (self.budget, self.slider, self.uniform, self.rounding):
+        for widget in (self.budget, self.slider, self.uniform, self.fast, self.rounding):
             widget.setEnabled(plan is not None)
         if plan is None:
             for value in (self.size_value, self.kl_value, self.bits_value, self.counts, self.budget_line):

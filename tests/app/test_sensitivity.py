@@ -203,6 +203,18 @@ def test_one_width_is_shown_alone_with_its_own_colours(make):
     assert dialog.uniform.currentIndex() == 0
 
 
+def test_only_widths_with_kernels(make):
+    dialog = make()
+    dialog.slider.setValue(600)
+    settle(dialog)
+    assert len(set(dialog.plan.bits.values())) > 2
+    dialog.fast.setChecked(True)
+    assert set(dialog.plan.bits.values()) == {8, 4}
+    assert not dialog.plan.over
+    dialog.fast.setChecked(False)
+    assert len(set(dialog.plan.bits.values())) > 2
+
+
 def test_apply_starts_the_job_that_makes_it(make):
     dialog = make()
     started = []

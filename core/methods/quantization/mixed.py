@@ -29,7 +29,7 @@ from core.methods.sensitivity import grid_for
 from core.methods.sequential import Hessian
 from core.models.blocks import blocks, weight_of
 from core.models.packed import PackedLinear, QuantWeight
-from core.params import knob
+from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
@@ -37,7 +37,7 @@ CHOICES = {"all": WIDTHS, "fast": (8, 4)}
 DAMPING = 0.01  # of GPTQ's Hessian, its default
 
 
-class MixedParams(CalibrationParams):
+class MixedKnobs(Params):
     budget: Literal["size", "kl"] = knob(
         "size",
         title="Budget",
@@ -117,6 +117,10 @@ class MixedParams(CalibrationParams):
         "'dense' for a layer left as it is. Such as *=4, *.down_proj=6.",
         advanced=True,
     )
+
+
+class MixedParams(CalibrationParams, MixedKnobs):
+    """The method's own knobs, and after them those of the calibration text."""
 
 
 def label(params: MixedParams) -> str:
