@@ -271,6 +271,17 @@
         </message>
     </context>
     <context>
+        <name>ChannelPlot</name>
+        <message>
+            <source>Largest weight of each channel</source>
+            <translation>每个通道的最大权重</translation>
+        </message>
+        <message>
+            <source>median {median} (dashed), largest {largest}</source>
+            <translation>中位数 {median}（虚线），最大 {largest}</translation>
+        </message>
+    </context>
+    <context>
         <name>Chat</name>
         <message>
             <source>System message (optional): who the model is to be</source>
@@ -1801,6 +1812,10 @@ The test's power is the chance that it sees a difference which is there.</source
             <translation>磁盘大小</translation>
         </message>
         <message>
+            <source>File</source>
+            <translation>文件</translation>
+        </message>
+        <message>
             <source>Largest difference in a logit</source>
             <translation>logit 最大差异</translation>
         </message>
@@ -1811,6 +1826,10 @@ The test's power is the chance that it sees a difference which is there.</source
         <message>
             <source>{share} of {n} tokens</source>
             <translation>{n} 个词元中的 {share}</translation>
+        </message>
+        <message>
+            <source>KL divergence from the model</source>
+            <translation>与模型的 KL 散度</translation>
         </message>
         <message>
             <source>Took</source>
@@ -1828,12 +1847,12 @@ The test's power is the chance that it sees a difference which is there.</source
     <context>
         <name>ExportWizard</name>
         <message>
-            <source>Export to ONNX</source>
-            <translation>导出为 ONNX</translation>
-        </message>
-        <message>
             <source>Export</source>
             <translation>导出</translation>
+        </message>
+        <message>
+            <source>Export {name} to GGUF</source>
+            <translation>将 {name} 导出为 GGUF</translation>
         </message>
         <message>
             <source>Export {name} to ONNX</source>
@@ -2214,6 +2233,46 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>只有导出完整且通过检查后，文件夹才会出现。</translation>
         </message>
         <message>
+            <source>For onnxruntime and what's built on it; encoders and classifiers too</source>
+            <translation>用于 onnxruntime 及基于它的程序；也支持编码器和分类器</translation>
+        </message>
+        <message>
+            <source>For llama.cpp and what's built on it; decoders like Llama, Qwen and Gemma</source>
+            <translation>用于 llama.cpp 及基于它的程序；支持 Llama、Qwen、Gemma 等解码器</translation>
+        </message>
+        <message>
+            <source>As it is: its own grid, or q8_0</source>
+            <translation>保持原样：自身的网格，否则 q8_0</translation>
+        </message>
+        <message>
+            <source>f32: exact, four bytes a weight</source>
+            <translation>f32：精确，每权重四字节</translation>
+        </message>
+        <message>
+            <source>f16: half precision</source>
+            <translation>f16：半精度</translation>
+        </message>
+        <message>
+            <source>bf16: half the size, float32's range</source>
+            <translation>bf16：大小减半，范围与 float32 相同</translation>
+        </message>
+        <message>
+            <source>q8_0: 8 bits, hardly a loss</source>
+            <translation>q8_0：8 位，几乎没有损失</translation>
+        </message>
+        <message>
+            <source>q4_0: 4 bits, in groups of 32</source>
+            <translation>q4_0：4 位，每组 32 个</translation>
+        </message>
+        <message>
+            <source>q4_k: 4 bits with offsets, better at the same size</source>
+            <translation>q4_k：带偏移的 4 位，同样大小下更好</translation>
+        </message>
+        <message>
+            <source>What the weights of a GGUF file are stored in; with 4 bits, embedding and head get 8</source>
+            <translation>GGUF 文件中权重的存储类型；用 4 位时，嵌入和输出头为 8 位</translation>
+        </message>
+        <message>
             <source>Choose a folder</source>
             <translation>选择文件夹</translation>
         </message>
@@ -2291,6 +2350,143 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Fewer settings</source>
             <translation>收起设置</translation>
+        </message>
+    </context>
+    <context>
+        <name>FrontPlot</name>
+        <message>
+            <source>Sum of KLs by size</source>
+            <translation>各大小下的 KL 之和</translation>
+        </message>
+        <message>
+            <source>The least sum of KLs at each size, and the choice that's shown (dot). Both are estimates.</source>
+            <translation>每个大小下最小的 KL 之和，以及当前显示的选择（圆点）。两者都是估计值。</translation>
+        </message>
+    </context>
+    <context>
+        <name>HistogramDialog</name>
+        <message>
+            <source>Layers of {name}</source>
+            <translation>{name} 的各层</translation>
+        </message>
+        <message>
+            <source>Weights in steps of their own group's grid: filled, what they were; lines, the points that they were rounded to and how many went there. What lies beyond the last point was clipped.</source>
+            <translation>以所在分组的网格步长为单位的权重：填充部分是原来的分布；竖线是舍入到的网格点以及落到该点的权重数。超出最后一个点的部分被截断了。</translation>
+        </message>
+        <message>
+            <source>Find a layer</source>
+            <translation>查找层</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Reading the layer…</source>
+            <translation>正在读取该层…</translation>
+        </message>
+        <message>
+            <source>The weights are read in a worker.</source>
+            <translation>权重在工作进程中读取。</translation>
+        </message>
+        <message>
+            <source>Nothing to show</source>
+            <translation>没有可显示的内容</translation>
+        </message>
+        <message>
+            <source>Largest weight of each channel</source>
+            <translation>每个通道的最大权重</translation>
+        </message>
+        <message>
+            <source>Inputs</source>
+            <translation>输入</translation>
+        </message>
+        <message>
+            <source>Outputs</source>
+            <translation>输出</translation>
+        </message>
+        <message>
+            <source>Reading {layer}…</source>
+            <translation>正在读取 {layer}…</translation>
+        </message>
+        <message>
+            <source>{index} ({times} the median)</source>
+            <translation>{index}（中位数{times}）</translation>
+        </message>
+        <message>
+            <source>Outliers: {channels}</source>
+            <translation>离群通道：{channels}</translation>
+        </message>
+        <message>
+            <source>No channel's largest weight is 3 times the median or more.</source>
+            <translation>没有哪个通道的最大权重达到中位数的 3 倍。</translation>
+        </message>
+        <message>
+            <source>float8</source>
+            <translation>float8</translation>
+        </message>
+        <message>
+            <source>{n} bits</source>
+            <translation>{n} 位</translation>
+        </message>
+        <message>
+            <source>a scale for {n} columns</source>
+            <translation>每 {n} 列一个缩放系数</translation>
+        </message>
+        <message>
+            <source>a scale a row</source>
+            <translation>每行一个缩放系数</translation>
+        </message>
+        <message>
+            <source>symmetric</source>
+            <translation>对称</translation>
+        </message>
+        <message>
+            <source>with an offset</source>
+            <translation>带偏移</translation>
+        </message>
+        <message>
+            <source>error of the weights {error}</source>
+            <translation>权重误差 {error}</translation>
+        </message>
+        <message>
+            <source>clipped {share}</source>
+            <translation>截断 {share}</translation>
+        </message>
+        <message>
+            <source>before: {name}</source>
+            <translation>之前：{name}</translation>
+        </message>
+        <message>
+            <source>rescaled before it was rounded, so what it was isn't on the same scale</source>
+            <translation>舍入前已重新缩放，因此原来的权重不在同一尺度上</translation>
+        </message>
+    </context>
+    <context>
+        <name>HistogramPlot</name>
+        <message>
+            <source>Histogram of the weights</source>
+            <translation>权重直方图</translation>
+        </message>
+        <message>
+            <source>Point {point}: {n} weights</source>
+            <translation>网格点 {point}：{n} 个权重</translation>
+        </message>
+        <message>
+            <source>before</source>
+            <translation>之前</translation>
+        </message>
+        <message>
+            <source>after, at each point</source>
+            <translation>之后，在每个点上</translation>
+        </message>
+        <message>
+            <source>steps of the grid</source>
+            <translation>网格步长</translation>
         </message>
     </context>
     <context>
@@ -2408,6 +2604,26 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>峰值内存</translation>
         </message>
         <message>
+            <source>Layers…</source>
+            <translation>各层…</translation>
+        </message>
+        <message>
+            <source>Weights before and after, with the grid drawn in</source>
+            <translation>前后的权重，并画出网格</translation>
+        </message>
+        <message>
+            <source>Sensitivity…</source>
+            <translation>敏感度…</translation>
+        </message>
+        <message>
+            <source>How much each layer minds fewer bits, and bits under a budget</source>
+            <translation>每一层对减少位数有多敏感，以及在预算内分配位数</translation>
+        </message>
+        <message>
+            <source>It gives no probabilities, so there is no KL to measure.</source>
+            <translation>它不给出概率，因此没有 KL 可测。</translation>
+        </message>
+        <message>
             <source>Conditions</source>
             <translation>条件</translation>
         </message>
@@ -2496,6 +2712,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Curves</source>
             <translation>曲线</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层</translation>
         </message>
         <message>
             <source>Least level shown</source>
@@ -2634,6 +2854,33 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>{share} kept</source>
             <translation>保留 {share}</translation>
+        </message>
+    </context>
+    <context>
+        <name>LayerErrorView</name>
+        <message>
+            <source>Relative error of a layer's output, on a logarithmic scale</source>
+            <translation>层输出的相对误差，对数刻度</translation>
+        </message>
+        <message>
+            <source>Error of each layer</source>
+            <translation>各层的误差</translation>
+        </message>
+        <message>
+            <source>No layers yet</source>
+            <translation>还没有层</translation>
+        </message>
+        <message>
+            <source>A job that quantizes colours each layer by its error here.</source>
+            <translation>量化任务会在这里按误差为每一层着色。</translation>
+        </message>
+        <message>
+            <source>{layer}: error {error} of its output</source>
+            <translation>{layer}：误差为其输出的 {error}</translation>
+        </message>
+        <message>
+            <source>{n} layers, error in %. The largest: {layer}, {error}</source>
+            <translation>{n} 层，误差以 % 计。最大：{layer}，{error}</translation>
         </message>
     </context>
     <context>
@@ -3375,8 +3622,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>可以导出</translation>
         </message>
         <message>
-            <source>It's called done only when onnxruntime gives what torch gives.</source>
-            <translation>只有 onnxruntime 给出与 torch 相同的结果，才算完成。</translation>
+            <source>It's called done only when another program computes what torch does.</source>
+            <translation>只有另一个程序算出与 torch 相同的结果，才算完成。</translation>
         </message>
         <message>
             <source>Device for the comparison</source>
@@ -3403,12 +3650,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>检查</translation>
         </message>
         <message>
-            <source>loads; logits against torch; the same greedy tokens; every data byte referenced</source>
-            <translation>能否加载；与 torch 对比 logit；贪心词元是否相同；数据的每个字节是否都被引用</translation>
-        </message>
-        <message>
-            <source>loads; outputs against torch; padded batches; every data byte referenced</source>
-            <translation>能否加载；与 torch 对比输出；带填充的批次；数据的每个字节是否都被引用</translation>
+            <source>Its own grid is kept where a type of GGUF's holds it; layers that had to be quantized again are counted.</source>
+            <translation>若 GGUF 的某种类型能容纳它自身的网格，则保留；不得不重新量化的层会被计数。</translation>
         </message>
         <message>
             <source>The weights are written as float32, with the values that quantization left: exact, but not small.</source>
@@ -3417,6 +3660,18 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>What's in the folder now is replaced once the export is whole.</source>
             <translation>导出完整后，文件夹中现有的内容将被替换。</translation>
+        </message>
+        <message>
+            <source>read back by plain transformers; its logits against what was written; header and tokenizer</source>
+            <translation>由普通 transformers 读回；其 logit 与写入内容对比；文件头和分词器</translation>
+        </message>
+        <message>
+            <source>loads; logits against torch; the same greedy tokens; every data byte referenced</source>
+            <translation>能否加载；与 torch 对比 logit；贪心词元是否相同；数据的每个字节是否都被引用</translation>
+        </message>
+        <message>
+            <source>loads; outputs against torch; padded batches; every data byte referenced</source>
+            <translation>能否加载；与 torch 对比输出；带填充的批次；数据的每个字节是否都被引用</translation>
         </message>
         <message>
             <source>Ready to open</source>
@@ -3461,6 +3716,265 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Download</source>
             <translation>下载</translation>
+        </message>
+    </context>
+    <context>
+        <name>SensitivityDialog</name>
+        <message>
+            <source>Sensitivity</source>
+            <translation>敏感度</translation>
+        </message>
+        <message>
+            <source>How far the model's outputs move (KL, nats a token) when one layer alone is quantized. Bits are spent where they matter: move the budget, change single cells, and start the variant that comes of it.</source>
+            <translation>只量化某一层时模型输出偏移多少（KL，每词元纳特）。把位数用在要紧之处：移动预算、修改单个格子，然后制作由此得到的变体。</translation>
+        </message>
+        <message>
+            <source>The variant isn't here</source>
+            <translation>变体不在这里</translation>
+        </message>
+        <message>
+            <source>Choose a variant that isn't quantized in the tree.</source>
+            <translation>请在树中选择一个未量化的变体。</translation>
+        </message>
+        <message>
+            <source>Measure</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>Tries every layer at every width (Ctrl+Enter)</source>
+            <translation>以每种位宽逐层尝试 (Ctrl+Enter)</translation>
+        </message>
+        <message>
+            <source>Measure again…</source>
+            <translation>重新测量…</translation>
+        </message>
+        <message>
+            <source>With other windows, groups or text. The map that's here stays kept.</source>
+            <translation>用其他窗口、分组或文本。现有的敏感度图会保留。</translation>
+        </message>
+        <message>
+            <source>Apply</source>
+            <translation>应用</translation>
+        </message>
+        <message>
+            <source>Starts the job that makes this variant</source>
+            <translation>开始制作该变体的任务</translation>
+        </message>
+        <message>
+            <source>What to measure</source>
+            <translation>测量什么</translation>
+        </message>
+        <message>
+            <source>{n} columns</source>
+            <translation>{n} 列</translation>
+        </message>
+        <message>
+            <source> tokens</source>
+            <translation> 个词元</translation>
+        </message>
+        <message>
+            <source>Group size</source>
+            <translation>分组大小</translation>
+        </message>
+        <message>
+            <source>Columns that share a scale below 8 bits; the next smaller that fits the model.</source>
+            <translation>低于 8 位时共用一个缩放系数的列数；取适合模型的下一个较小值。</translation>
+        </message>
+        <message>
+            <source>Windows</source>
+            <translation>窗口数</translation>
+        </message>
+        <message>
+            <source>Of the text, drawn from all over it. More are steadier and take longer.</source>
+            <translation>从文本各处抽取的窗口数。越多越稳定，耗时也越长。</translation>
+        </message>
+        <message>
+            <source>Context</source>
+            <translation>上下文</translation>
+        </message>
+        <message>
+            <source>Tokens a window.</source>
+            <translation>每个窗口的词元数。</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>The starter's training text</source>
+            <translation>入门模型的训练文本</translation>
+        </message>
+        <message>
+            <source>Every linear layer is tried at 8, 6, 5, 4, 3 and 2 bits. It may be cancelled: what's measured is kept, and goes on from there.</source>
+            <translation>每个线性层都以 8、6、5、4、3、2 位尝试。可以取消：已测得的会保留，之后从那里继续。</translation>
+        </message>
+        <message>
+            <source>Chosen</source>
+            <translation>所选</translation>
+        </message>
+        <message>
+            <source>KL at the bits chosen for each layer</source>
+            <translation>各层在所选位数下的 KL</translation>
+        </message>
+        <message>
+            <source>KL of each layer at {n} bits</source>
+            <translation>各层在 {n} 位下的 KL</translation>
+        </message>
+        <message>
+            <source>KL in nats a token, on a logarithmic scale</source>
+            <translation>KL，每词元纳特，对数刻度</translation>
+        </message>
+        <message>
+            <source>Layers by kind: bits and KL</source>
+            <translation>按种类列出的层：位数和 KL</translation>
+        </message>
+        <message>
+            <source>Budget</source>
+            <translation>预算</translation>
+        </message>
+        <message>
+            <source>Size</source>
+            <translation>大小</translation>
+        </message>
+        <message>
+            <source>KL</source>
+            <translation>KL</translation>
+        </message>
+        <message>
+            <source>Projected</source>
+            <translation>预计</translation>
+        </message>
+        <message>
+            <source>Size on disk, estimate</source>
+            <translation>磁盘大小（估计）</translation>
+        </message>
+        <message>
+            <source>Sum of KLs, estimate</source>
+            <translation>KL 之和（估计）</translation>
+        </message>
+        <message>
+            <source>Bits a weight</source>
+            <translation>每权重位数</translation>
+        </message>
+        <message>
+            <source>One width for all</source>
+            <translation>全部用同一位宽</translation>
+        </message>
+        <message>
+            <source>Cells set by hand follow the budget again (Delete frees one)</source>
+            <translation>手动设置的格子重新随预算变化（Delete 解除一个）</translation>
+        </message>
+        <message>
+            <source>Only 8 and 4 bits</source>
+            <translation>仅 8 和 4 位</translation>
+        </message>
+        <message>
+            <source>There are kernels for these two on the CPU; the other widths are unpacked to be computed with.</source>
+            <translation>CPU 上有这两种位宽的内核；其他位宽需解包后才能计算。</translation>
+        </message>
+        <message>
+            <source>Rounding</source>
+            <translation>舍入</translation>
+        </message>
+        <message>
+            <source>Half-quadratic</source>
+            <translation>半二次</translation>
+        </message>
+        <message>
+            <source>Round to nearest</source>
+            <translation>就近舍入</translation>
+        </message>
+        <message>
+            <source>How the variant is rounded. The map itself was measured with rounding to nearest.</source>
+            <translation>变体的舍入方式。敏感度图本身是用就近舍入测得的。</translation>
+        </message>
+        <message>
+            <source>The variant isn't in the workspace any more.</source>
+            <translation>该变体已不在工作区中。</translation>
+        </message>
+        <message>
+            <source>It's quantized already. Choose the variant that it came from.</source>
+            <translation>它已经量化过了。请选择它的来源变体。</translation>
+        </message>
+        <message>
+            <source>It gives no probabilities, so there is no KL to measure.</source>
+            <translation>它不给出概率，因此没有 KL 可测。</translation>
+        </message>
+        <message>
+            <source>Choose a text file.</source>
+            <translation>请选择一个文本文件。</translation>
+        </message>
+        <message>
+            <source>Sensitivity of {name}</source>
+            <translation>{name} 的敏感度</translation>
+        </message>
+        <message>
+            <source>One width…</source>
+            <translation>同一位宽…</translation>
+        </message>
+        <message>
+            <source>{n} bits</source>
+            <translation>{n} 位</translation>
+        </message>
+        <message>
+            <source>All of block {n}</source>
+            <translation>第 {n} 块全部</translation>
+        </message>
+        <message>
+            <source>All {kind}</source>
+            <translation>所有 {kind}</translation>
+        </message>
+        <message>
+            <source>{width}: {size}, KL {kl}</source>
+            <translation>{width}：{size}，KL {kl}</translation>
+        </message>
+        <message>
+            <source>As it is</source>
+            <translation>保持原样</translation>
+        </message>
+        <message>
+            <source>Block {block}, {kind}: {width}, KL {kl}, {size} ({rows} × {columns})</source>
+            <translation>第 {block} 块，{kind}：{width}，KL {kl}，{size}（{rows} × {columns}）</translation>
+        </message>
+        <message>
+            <source>set by hand</source>
+            <translation>手动设置</translation>
+        </message>
+        <message>
+            <source>Keys 8 6 5 4 3 2 set the bits, 0 leaves the layer as it is, + and − go one width on, Delete frees it.</source>
+            <translation>按键 8 6 5 4 3 2 设置位数，0 使该层保持原样，+ 和 − 切换到相邻位宽，Delete 解除固定。</translation>
+        </message>
+        <message>
+            <source>{n} nats</source>
+            <translation>{n} 纳特</translation>
+        </message>
+        <message>
+            <source>At most {value}</source>
+            <translation>至多 {value}</translation>
+        </message>
+        <message>
+            <source>At most {value}; what's set by hand goes over it.</source>
+            <translation>至多 {value}；手动设置的部分超出了它。</translation>
+        </message>
+        <message>
+            <source>{width} {n}</source>
+            <translation>{width}：{n}</translation>
+        </message>
+        <message>
+            <source>Layers: {counts}</source>
+            <translation>层数：{counts}</translation>
+        </message>
+        <message>
+            <source>Free {n}</source>
+            <translation>解除 {n} 个</translation>
+        </message>
+        <message>
+            <source>{name}, from {source}</source>
+            <translation>{name}，源自 {source}</translation>
+        </message>
+        <message>
+            <source>Started: {name}. Its progress is in the list of jobs.</source>
+            <translation>已开始：{name}。进度见任务列表。</translation>
         </message>
     </context>
     <context>
@@ -3540,8 +4054,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>模型</translation>
         </message>
         <message>
-            <source>ONNX is a format that many programs run, without Python and without torch.</source>
-            <translation>ONNX 是许多程序都能运行的格式，不需要 Python，也不需要 torch。</translation>
+            <source>What's exported runs in other programs, without Python and without torch.</source>
+            <translation>导出的模型可在其他程序中运行，不需要 Python，也不需要 torch。</translation>
         </message>
         <message>
             <source>Where is the model?</source>
@@ -4486,6 +5000,38 @@ Drop a folder or a .gguf file here.</source>
             <translation>请把它放回原处，或从菜单打开另一个工作区。</translation>
         </message>
         <message>
+            <source>{entry} doesn't say which bits a layer gets.</source>
+            <translation>{entry} 没有说明层用多少位。</translation>
+        </message>
+        <message>
+            <source>Write layer=bits, such as *.down_proj=8.</source>
+            <translation>请写成 层=位数，例如 *.down_proj=8。</translation>
+        </message>
+        <message>
+            <source>{width} isn't a width in {entry}.</source>
+            <translation>{entry} 中的 {width} 不是有效的位宽。</translation>
+        </message>
+        <message>
+            <source>Choose of {known}.</source>
+            <translation>请从 {known} 中选择。</translation>
+        </message>
+        <message>
+            <source>{pattern} names no linear layer of this model.</source>
+            <translation>{pattern} 没有匹配这个模型的任何线性层。</translation>
+        </message>
+        <message>
+            <source>They're called as {example}; * stands for any part of a name.</source>
+            <translation>它们的名称形如 {example}；* 代表名称的任意部分。</translation>
+        </message>
+        <message>
+            <source>{count} linear layers were given no bits, {first} among them.</source>
+            <translation>有 {count} 个线性层没有指定位数，其中包括 {first}。</translation>
+        </message>
+        <message>
+            <source>Begin with *=8 for all that aren't named.</source>
+            <translation>请以 *=8 开头，用于所有未点名的层。</translation>
+        </message>
+        <message>
             <source>{path} is a folder, not a text file.</source>
             <translation>{path} 是文件夹，不是文本文件。</translation>
         </message>
@@ -4574,6 +5120,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请用普通解码，或选择每一层都有注意力的模型。</translation>
         </message>
         <message>
+            <source>{name} can't read token {token} of its tokenizer's: it has embeddings for {rows} tokens only.</source>
+            <translation>{name} 读不了其分词器的词元 {token}：它只有 {rows} 个词元的嵌入。</translation>
+        </message>
+        <message>
+            <source>Leave that text out, or put the tokenizer that belongs to the model into its folder and import it again.</source>
+            <translation>请去掉那段文本，或把属于该模型的分词器放进它的文件夹并重新导入。</translation>
+        </message>
+        <message>
             <source>{name} ({architecture}) can't read several continuations at once, so it can't check a tree of drafts.</source>
             <translation>{name}（{architecture}）不能同时读取多个后续，因此无法检验草稿树。</translation>
         </message>
@@ -4588,6 +5142,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Write a message.</source>
             <translation>请写一条消息。</translation>
+        </message>
+        <message>
+            <source>The text {text} holds half a character, which no tokenizer can read.</source>
+            <translation>文本 {text} 含有半个字符，任何分词器都读不了。</translation>
+        </message>
+        <message>
+            <source>Write it again, in UTF-8.</source>
+            <translation>请以 UTF-8 重新写出。</translation>
         </message>
         <message>
             <source>{name} has no chat template, so turns can't be written as it was taught to read them.</source>
@@ -4628,6 +5190,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose who drafts.</source>
             <translation>请选择由谁打草稿。</translation>
+        </message>
+        <message>
+            <source>The prompt has {tokens} tokens, and {name} reads at most {context}, so there's no room for the {wanted} to be tested.</source>
+            <translation>提示词有 {tokens} 个词元，而 {name} 最多读 {context} 个，因此容不下要检验的 {wanted} 个。</translation>
         </message>
         <message>
             <source>Computing the target's own law</source>
@@ -4680,6 +5246,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Measuring speed</source>
             <translation>正在测量速度</translation>
+        </message>
+        <message>
+            <source>A head of this model has an odd width, so its cache can't be packed in 4 bits.</source>
+            <translation>这个模型的注意力头宽度为奇数，因此缓存无法打包为 4 位。</translation>
+        </message>
+        <message>
+            <source>Choose 8 bits.</source>
+            <translation>请选择 8 位。</translation>
         </message>
         <message>
             <source>The rival doesn't draft, so it would be plain decoding.</source>
@@ -4966,44 +5540,100 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择更少的词元。</translation>
         </message>
         <message>
-            <source>{path} is a file, and an export is a folder.</source>
-            <translation>{path} 是文件，而导出结果是文件夹。</translation>
-        </message>
-        <message>
-            <source>Choose another name.</source>
-            <translation>请另选名称。</translation>
-        </message>
-        <message>
-            <source>{path} isn't empty, and what is in it isn't an earlier export.</source>
-            <translation>{path} 不是空的，其中的内容也不是先前的导出结果。</translation>
-        </message>
-        <message>
-            <source>Choose a new or an empty folder.</source>
-            <translation>请选择新的或空的文件夹。</translation>
-        </message>
-        <message>
-            <source>{path} holds an earlier export.</source>
-            <translation>{path} 中有先前的导出结果。</translation>
-        </message>
-        <message>
-            <source>Choose another folder, or ask for the earlier export to be replaced.</source>
-            <translation>请另选文件夹，或要求替换先前的导出结果。</translation>
-        </message>
-        <message>
-            <source>Another export to {path} is running.</source>
-            <translation>另一个到 {path} 的导出正在进行。</translation>
-        </message>
-        <message>
-            <source>Wait for it, or choose another folder.</source>
-            <translation>请等它完成，或另选文件夹。</translation>
-        </message>
-        <message>
             <source>Loading</source>
             <translation>正在加载</translation>
         </message>
         <message>
             <source>Asking the original</source>
             <translation>正在询问原始模型</translation>
+        </message>
+        <message>
+            <source>Asking what was written</source>
+            <translation>正在查询写出的内容</translation>
+        </message>
+        <message>
+            <source>Reading it back</source>
+            <translation>正在读回</translation>
+        </message>
+        <message>
+            <source>Exporting {name} needs about {needed:.1f} GB of memory, and {free:.1f} GB are free.</source>
+            <translation>导出 {name} 约需 {needed:.1f} GB 内存，而可用 {free:.1f} GB。</translation>
+        </message>
+        <message>
+            <source>Close other programs, or choose a smaller model.</source>
+            <translation>请关闭其他程序，或选择更小的模型。</translation>
+        </message>
+        <message>
+            <source>{name} is of the kind {type}, which can't be exported to GGUF here.</source>
+            <translation>{name} 的类型是 {type}，这里不能导出为 GGUF。</translation>
+        </message>
+        <message>
+            <source>These can: {known}. ONNX takes more kinds.</source>
+            <translation>可以的有：{known}。ONNX 支持更多类型。</translation>
+        </message>
+        <message>
+            <source>{name} can't be exported to GGUF: llama.cpp has {what} built in otherwise ({value}).</source>
+            <translation>{name} 无法导出为 GGUF：llama.cpp 内置的 {what} 与此不同（{value}）。</translation>
+        </message>
+        <message>
+            <source>Export it to ONNX instead.</source>
+            <translation>请改为导出为 ONNX。</translation>
+        </message>
+        <message>
+            <source>{tensor} has no place in a GGUF file of the architecture {architecture}.</source>
+            <translation>架构 {architecture} 的 GGUF 文件中没有 {tensor} 的位置。</translation>
+        </message>
+        <message>
+            <source>Export the model to ONNX instead.</source>
+            <translation>请改为将模型导出为 ONNX。</translation>
+        </message>
+        <message>
+            <source>Writing</source>
+            <translation>正在写出</translation>
+        </message>
+        <message>
+            <source>{tensor} has values too large for {dtype}.</source>
+            <translation>{tensor} 的数值对 {dtype} 来说太大。</translation>
+        </message>
+        <message>
+            <source>Choose bf16 or f32.</source>
+            <translation>请选择 bf16 或 f32。</translation>
+        </message>
+        <message>
+            <source>The file that was written isn't what was meant: {first} differs.</source>
+            <translation>写出的文件与预期不符：{first} 不同。</translation>
+        </message>
+        <message>
+            <source>Nothing was kept. Please report it.</source>
+            <translation>没有保留任何内容。请报告。</translation>
+        </message>
+        <message>
+            <source>Plain transformers can't read the file that was written: {reason}</source>
+            <translation>普通 transformers 读不了写出的文件：{reason}</translation>
+        </message>
+        <message>
+            <source>Nothing was kept. The detail has the trace; please report it.</source>
+            <translation>没有保留任何内容。详情中有调用轨迹；请报告。</translation>
+        </message>
+        <message>
+            <source>Plain transformers reads other numbers from the file than were written (largest difference {difference:.3g} of a logit).</source>
+            <translation>普通 transformers 从文件读出的数值与写入的不同（logit 最大差异 {difference:.3g}）。</translation>
+        </message>
+        <message>
+            <source>The tokenizer has more tokens than the embedding has rows, so it can't be written into a GGUF file.</source>
+            <translation>分词器的词元比嵌入的行多，因此无法写入 GGUF 文件。</translation>
+        </message>
+        <message>
+            <source>Use the tokenizer that belongs to this model.</source>
+            <translation>请使用属于这个模型的分词器。</translation>
+        </message>
+        <message>
+            <source>The tokenizer is of a kind that can't be written into a GGUF file here ({tokenizer}).</source>
+            <translation>这种分词器在这里无法写入 GGUF 文件（{tokenizer}）。</translation>
+        </message>
+        <message>
+            <source>Models with a byte-level or a SentencePiece BPE tokenizer can be exported.</source>
+            <translation>可以导出使用字节级或 SentencePiece BPE 分词器的模型。</translation>
         </message>
         <message>
             <source>Tracing</source>
@@ -5028,14 +5658,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose another model.</source>
             <translation>请选择另一个模型。</translation>
-        </message>
-        <message>
-            <source>Exporting {name} needs about {needed:.1f} GB of memory, and {free:.1f} GB are free.</source>
-            <translation>导出 {name} 约需 {needed:.1f} GB 内存，而可用 {free:.1f} GB。</translation>
-        </message>
-        <message>
-            <source>Close other programs, or choose a smaller model.</source>
-            <translation>请关闭其他程序，或选择更小的模型。</translation>
         </message>
         <message>
             <source>{architecture} can't be written as an ONNX graph: {reason}</source>
@@ -5168,6 +5790,38 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The prompt has {count} tokens, and this model reads {context} at most.</source>
             <translation>提示词有 {count} 个词元，而这个模型最多读 {context} 个。</translation>
+        </message>
+        <message>
+            <source>{path} is a file, and an export is a folder.</source>
+            <translation>{path} 是文件，而导出结果是文件夹。</translation>
+        </message>
+        <message>
+            <source>Choose another name.</source>
+            <translation>请另选名称。</translation>
+        </message>
+        <message>
+            <source>{path} isn't empty, and what is in it isn't an earlier export.</source>
+            <translation>{path} 不是空的，其中的内容也不是先前的导出结果。</translation>
+        </message>
+        <message>
+            <source>Choose a new or an empty folder.</source>
+            <translation>请选择新的或空的文件夹。</translation>
+        </message>
+        <message>
+            <source>{path} holds an earlier export.</source>
+            <translation>{path} 中有先前的导出结果。</translation>
+        </message>
+        <message>
+            <source>Choose another folder, or ask for the earlier export to be replaced.</source>
+            <translation>请另选文件夹，或要求替换先前的导出结果。</translation>
+        </message>
+        <message>
+            <source>Another export to {path} is running.</source>
+            <translation>另一个到 {path} 的导出正在进行。</translation>
+        </message>
+        <message>
+            <source>Wait for it, or choose another folder.</source>
+            <translation>请等它完成，或另选文件夹。</translation>
         </message>
         <message>
             <source>A model with weights in fp8 can't be exported to ONNX yet.</source>
@@ -5322,8 +5976,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>正在读取文本</translation>
         </message>
         <message>
-            <source>{name} has {tokens} tokens, fewer than one window of {context}.</source>
-            <translation>{name} 有 {tokens} 个词元，不足一个 {context} 的窗口。</translation>
+            <source>{name} is shorter than one window of {context} tokens.</source>
+            <translation>{name} 比一个 {context} 词元的窗口还短。</translation>
         </message>
         <message>
             <source>Student</source>
@@ -5542,6 +6196,126 @@ Drop a folder or a .gguf file here.</source>
             <translation>模型已损坏；请从来源重新导入。</translation>
         </message>
         <message>
+            <source>Grid points</source>
+            <translation>搜索点数</translation>
+        </message>
+        <message>
+            <source>Powers between 0 (no scaling) and 1 that are tried for each set of layers. Time grows with it.</source>
+            <translation>对每组层尝试的、介于 0（不缩放）与 1 之间的幂次个数。耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>Clip outliers</source>
+            <translation>截断离群值</translation>
+        </message>
+        <message>
+            <source>Search for each scale the range with the least squared error, columns weighed by their inputs, instead of reaching to the largest weight.</source>
+            <translation>为每个缩放系数寻找平方误差最小的范围（各列按其输入加权），而不是覆盖到最大的权重。</translation>
+        </message>
+        <message>
+            <source>AWQ</source>
+            <translation>AWQ</translation>
+        </message>
+        <message>
+            <source>Minutes, needs a text. Protects the weights that large inputs meet; better than rounding, mostly a little behind GPTQ.</source>
+            <translation>数分钟，需要文本。保护遇到大输入的权重；比直接舍入好，大多略逊于 GPTQ。</translation>
+        </message>
+        <message>
+            <source>To</source>
+            <translation>目标类型</translation>
+        </message>
+        <message>
+            <source>bfloat16 keeps the range and loses precision; float16 the other way round. fp8 is a quarter of float32. Upwards nothing is lost and nothing won.</source>
+            <translation>bfloat16 保留范围而损失精度；float16 正好相反。fp8 是 float32 的四分之一。向上转换既无损失也无收益。</translation>
+        </message>
+        <message>
+            <source>fp8 (e4m3)</source>
+            <translation>fp8 (e4m3)</translation>
+        </message>
+        <message>
+            <source>Numbers out of range</source>
+            <translation>超出范围的数值</translation>
+        </message>
+        <message>
+            <source>Weights that are larger than the type's largest number: refuse, or set them to that largest number and say how many.</source>
+            <translation>权重大于该类型的最大数值时：拒绝，或设为该最大数值并说明有多少个。</translation>
+        </message>
+        <message>
+            <source>Refuse</source>
+            <translation>拒绝</translation>
+        </message>
+        <message>
+            <source>Clip</source>
+            <translation>截断</translation>
+        </message>
+        <message>
+            <source>Scales</source>
+            <translation>缩放系数</translation>
+        </message>
+        <message>
+            <source>What weights are multiplied by before they're cast, so that they use the whole range. None is the plain cast: above 448 nothing fits, and below 0.016 precision falls until, at 0.001, nothing is left.</source>
+            <translation>转换前权重所乘的系数，使其用满整个范围。“无”即直接转换：大于 448 的放不下，小于 0.016 时精度下降，到 0.001 便什么也不剩。</translation>
+        </message>
+        <message>
+            <source>One an output row</source>
+            <translation>每个输出行一个</translation>
+        </message>
+        <message>
+            <source>One a layer</source>
+            <translation>每层一个</translation>
+        </message>
+        <message>
+            <source>None</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>Cast</source>
+            <translation>类型转换</translation>
+        </message>
+        <message>
+            <source>Seconds, needs no data. The precision ladder from float64 to fp8, with ranges checked and every loss counted.</source>
+            <translation>数秒，不需要数据。从 float64 到 fp8 的精度阶梯，检查范围并统计每一处损失。</translation>
+        </message>
+        <message>
+            <source>Casting</source>
+            <translation>正在转换类型</translation>
+        </message>
+        <message>
+            <source>{tensor} holds numbers up to {largest:.4g}, and {type} ends at {most:.5g}.</source>
+            <translation>{tensor} 的数值最大为 {largest:.4g}，而 {type} 的上限是 {most:.5g}。</translation>
+        </message>
+        <message>
+            <source>Choose a type with a larger range, such as bfloat16, or let them be clipped.</source>
+            <translation>请选择范围更大的类型，例如 bfloat16，或允许截断。</translation>
+        </message>
+        <message>
+            <source>Inputs</source>
+            <translation>输入</translation>
+        </message>
+        <message>
+            <source>Rounded to fp8 token by token, so that GPUs multiply in fp8; or left as they are, which only makes the file smaller.</source>
+            <translation>逐词元舍入为 fp8，使 GPU 以 fp8 相乘；或保持原样，那样只是文件变小。</translation>
+        </message>
+        <message>
+            <source>fp8, token by token</source>
+            <translation>fp8，逐词元</translation>
+        </message>
+        <message>
+            <source>As they are</source>
+            <translation>保持原样</translation>
+        </message>
+        <message>
+            <source>Quantizing</source>
+            <translation>正在量化</translation>
+        </message>
+        <message>
+            <source>fp8</source>
+            <translation>fp8</translation>
+        </message>
+        <message>
+            <source>Seconds, needs no data. Nearly lossless; fast on GPUs that multiply in fp8, simulated and so labelled elsewhere.</source>
+            <translation>数秒，不需要数据。几乎无损；在能以 fp8 相乘的 GPU 上很快，在别处为模拟并如此标注。</translation>
+        </message>
+        <message>
             <source>Important columns first</source>
             <translation>重要的列优先</translation>
         </message>
@@ -5558,20 +6332,36 @@ Drop a folder or a .gguf file here.</source>
             <translation>加到海森矩阵上的平均对角元的比例。若某层误差大于 rtn，请升到 0.1。</translation>
         </message>
         <message>
-            <source>Clip outliers</source>
-            <translation>截断离群值</translation>
-        </message>
-        <message>
-            <source>Search for each scale the range with the least squared error, columns weighed by their inputs, instead of reaching to the largest weight.</source>
-            <translation>为每个缩放因子搜索平方误差最小的范围（各列按其输入加权），而不是一直延伸到最大的权重。</translation>
-        </message>
-        <message>
             <source>GPTQ</source>
             <translation>GPTQ</translation>
         </message>
         <message>
             <source>Minutes, needs a text. The most accurate 4 bits without training: errors are made up for by the weights not yet rounded.</source>
             <translation>需几分钟和一段文本。不经训练时最准确的 4 位：误差由尚未舍入的权重弥补。</translation>
+        </message>
+        <message>
+            <source>The inputs of a layer don't make a Hessian that can be inverted.</source>
+            <translation>某一层的输入得不到可逆的 Hessian 矩阵。</translation>
+        </message>
+        <message>
+            <source>Raise the damping, or calibrate on another or a longer text.</source>
+            <translation>请调高阻尼，或用另一份或更长的文本校准。</translation>
+        </message>
+        <message>
+            <source>Grid</source>
+            <translation>网格</translation>
+        </message>
+        <message>
+            <source>Automatic</source>
+            <translation>自动</translation>
+        </message>
+        <message>
+            <source>Symmetric</source>
+            <translation>对称</translation>
+        </message>
+        <message>
+            <source>With an offset</source>
+            <translation>带偏移</translation>
         </message>
         <message>
             <source>Bits</source>
@@ -5614,10 +6404,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>共用一个缩放系数的权重。自动：8 位时为一个输出行，更低时为一组列。分组使大小增加百分之几，在低位数时保住准确率。</translation>
         </message>
         <message>
-            <source>Automatic</source>
-            <translation>自动</translation>
-        </message>
-        <message>
             <source>Output row</source>
             <translation>输出行</translation>
         </message>
@@ -5638,20 +6424,12 @@ Drop a folder or a .gguf file here.</source>
             <translation>列</translation>
         </message>
         <message>
-            <source>Grid</source>
-            <translation>网格</translation>
+            <source>Embedding and head</source>
+            <translation>嵌入和输出头</translation>
         </message>
         <message>
-            <source>Symmetric: zero lies in the middle of the grid, and only a scale is stored. With an offset the grid fits the weights better. Automatic: an offset for each row at 8 bits, where it costs nothing, else symmetric. In groups, offsets add about 1 % of size.</source>
-            <translation>对称：零位于网格中央，只存缩放系数。带偏移的网格更贴合权重。自动：8 位逐行时带偏移（几乎不占空间），否则对称。分组时偏移约增加 1 % 的大小。</translation>
-        </message>
-        <message>
-            <source>Symmetric</source>
-            <translation>对称</translation>
-        </message>
-        <message>
-            <source>With an offset</source>
-            <translation>带偏移</translation>
+            <source>Half of a small model's file is its embedding. 8 bits are nearly free; a head that is tied to it reads the same codes. 4 bits cost accuracy, and a tied embedding can only be stored so beside 4-bit weights with an offset.</source>
+            <translation>小模型的文件有一半是嵌入。8 位几乎没有损失；与它绑定的输出头读取同样的编码。4 位损失准确率，且绑定的嵌入只有在权重为带偏移的 4 位时才能这样存储。</translation>
         </message>
         <message>
             <source>{name} has no linear layers that can be saved packed{why}.</source>
@@ -5663,23 +6441,435 @@ Drop a folder or a .gguf file here.</source>
         </message>
         <message>
             <source>The weights of {layer} aren't all numbers (NaN or infinite), so they can't be rounded.</source>
-            <translation>{layer} 的权重不全是数字（有 NaN 或无穷），因此无法取整。</translation>
+            <translation>{layer} 的权重不全是数字（有 NaN 或无穷），因此无法舍入。</translation>
+        </message>
+        <message>
+            <source>The embedding can't be stored like that: {problem}.</source>
+            <translation>嵌入不能这样存储：{problem}。</translation>
+        </message>
+        <message>
+            <source>Choose automatic for the grid, other bits for the embedding, or leave it as it is.</source>
+            <translation>请将网格设为自动，为嵌入选择其他位数，或让它保持原样。</translation>
+        </message>
+        <message>
+            <source>Quantizing the embedding</source>
+            <translation>正在量化嵌入</translation>
+        </message>
+        <message>
+            <source>Quantizing the head</source>
+            <translation>正在量化输出头</translation>
+        </message>
+        <message>
+            <source>Norm</source>
+            <translation>范数</translation>
+        </message>
+        <message>
+            <source>Power of the errors that are summed. 2 is least squares. Above it large errors count more, which protects outlying weights; below it a few large errors are let be for many small ones.</source>
+            <translation>求和时误差的幂次。2 即最小二乘。更高则大误差更受重视，可保护离群的权重；更低则容许少数大误差，以换取许多小误差。</translation>
+        </message>
+        <message>
+            <source>Iterations</source>
+            <translation>迭代次数</translation>
+        </message>
+        <message>
+            <source>Steps of the fit. Beyond 10 hardly a grid moves.</source>
+            <translation>拟合的步数。超过 10 步后网格几乎不再变化。</translation>
+        </message>
+        <message>
+            <source>Half-quadratic</source>
+            <translation>半二次</translation>
+        </message>
+        <message>
+            <source>A minute, needs no data. Round to nearest on a grid fitted to the bulk of the weights: better at 4 bits and below.</source>
+            <translation>约一分钟，不需要数据。在贴合大部分权重的网格上就近舍入：在 4 位及以下更好。</translation>
+        </message>
+        <message>
+            <source>Grid of the inputs</source>
+            <translation>输入的网格</translation>
+        </message>
+        <message>
+            <source>Symmetric: what integer kernels multiply fastest. With an offset the grid fits inputs that are mostly of one sign; choose it where symmetric loses too much.</source>
+            <translation>对称：整数内核相乘最快。带偏移的网格适合大多同号的输入；对称损失太多时选用。</translation>
+        </message>
+        <message>
+            <source>8 bits, dynamic</source>
+            <translation>8 位，动态</translation>
+        </message>
+        <message>
+            <source>Seconds, needs no data. 8-bit weights and inputs: multiplies in integers where the runtime can. Outliers cost accuracy.</source>
+            <translation>数秒，不需要数据。权重和输入均为 8 位：运行时支持之处以整数相乘。离群值会损失准确率。</translation>
+        </message>
+        <message>
+            <source>Range of the inputs</source>
+            <translation>输入的范围</translation>
+        </message>
+        <message>
+            <source>What the fixed scale covers. Least error: where clipping and coarse steps together cost least. Largest and smallest clip nothing. Percentile leaves out the outermost numbers; entropy keeps the shape of their distribution.</source>
+            <translation>固定缩放系数所覆盖的范围。最小误差：截断与粗步长的总代价最小之处。最大与最小值：什么也不截断。百分位数：略去最外侧的数值；熵：保持其分布的形状。</translation>
+        </message>
+        <message>
+            <source>Least error</source>
+            <translation>最小误差</translation>
+        </message>
+        <message>
+            <source>Largest and smallest</source>
+            <translation>最大与最小值</translation>
+        </message>
+        <message>
+            <source>Percentile</source>
+            <translation>百分位数</translation>
+        </message>
+        <message>
+            <source>Entropy (KL)</source>
+            <translation>熵 (KL)</translation>
+        </message>
+        <message>
+            <source>Share of the numbers that the range covers. Lower clips more and makes the steps finer.</source>
+            <translation>范围所覆盖的数值份额。越低截断越多，步长越细。</translation>
+        </message>
+        <message>
+            <source>Symmetric: what integer kernels multiply fastest. With an offset the grid fits inputs that are mostly of one sign.</source>
+            <translation>对称：整数内核相乘最快。带偏移的网格适合大多同号的输入。</translation>
+        </message>
+        <message>
+            <source>Smoothing</source>
+            <translation>平滑</translation>
+        </message>
+        <message>
+            <source>How far outliers are moved into the weights beforehand, where the layout allows it. 0: not at all.</source>
+            <translation>在结构允许之处，事先把离群值移入权重的程度。0：完全不移。</translation>
+        </message>
+        <message>
+            <source>Windows of text whose inputs are looked at. Too few miss the outliers; time grows with it.</source>
+            <translation>查看其输入的文本窗口数。太少会漏掉离群值；耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>8 bits, static</source>
+            <translation>8 位，静态</translation>
+        </message>
+        <message>
+            <source>A minute, needs a text. The simplest integer arithmetic, one fixed scale a layer; loses the most of the 8-bit methods.</source>
+            <translation>约一分钟，需要文本。最简单的整数运算，每层一个固定缩放系数；是 8 位方法中损失最大的。</translation>
+        </message>
+        <message>
+            <source>Budget</source>
+            <translation>预算</translation>
+        </message>
+        <message>
+            <source>What bounds the choice: the size of the layers, or how far the outputs may move. The other is made as small as can be.</source>
+            <translation>以什么限制选择：各层的大小，或输出允许的偏移。另一项则尽可能小。</translation>
+        </message>
+        <message>
+            <source>Size</source>
+            <translation>大小</translation>
+        </message>
+        <message>
+            <source>KL divergence</source>
+            <translation>KL 散度</translation>
+        </message>
+        <message>
+            <source>Bits a weight</source>
+            <translation>每权重位数</translation>
+        </message>
+        <message>
+            <source>What the linear layers' weights may take on average, scales and zeros counted. 4 bits in groups of 64 take 4.25.</source>
+            <translation>线性层的权重平均可占的位数，含缩放系数和零点。4 位、每组 64 个时为 4.25。</translation>
+        </message>
+        <message>
+            <source>KL</source>
+            <translation>KL</translation>
+        </message>
+        <message>
+            <source>What the layers' single KLs may sum to. An estimate of the whole model's: rounding by GPTQ mostly comes out below it.</source>
+            <translation>各层单独的 KL 之和的上限。它是对整个模型 KL 的估计：用 GPTQ 舍入的结果大多低于它。</translation>
+        </message>
+        <message>
+            <source>nats</source>
+            <translation>纳特</translation>
+        </message>
+        <message>
+            <source>Widths</source>
+            <translation>位宽</translation>
+        </message>
+        <message>
+            <source>All: each layer gets 8, 6, 5, 4, 3 or 2 bits. 8 and 4: those that this program computes with packed, on the CPU.</source>
+            <translation>全部：每层为 8、6、5、4、3 或 2 位。8 和 4：本程序在 CPU 上能以打包形式计算的位宽。</translation>
+        </message>
+        <message>
+            <source>8 to 2 bits</source>
+            <translation>8 至 2 位</translation>
+        </message>
+        <message>
+            <source>8 and 4 bits</source>
+            <translation>8 和 4 位</translation>
+        </message>
+        <message>
+            <source>Rounding</source>
+            <translation>舍入</translation>
+        </message>
+        <message>
+            <source>How each layer is rounded to the grid that it got. GPTQ is the most accurate, round to nearest the fastest.</source>
+            <translation>每层如何舍入到分得的网格。GPTQ 最准确，就近舍入最快。</translation>
+        </message>
+        <message>
+            <source>Round to nearest</source>
+            <translation>就近舍入</translation>
+        </message>
+        <message>
+            <source>Columns that share a scale, below 8 bits. Where it doesn't divide the model's widths, the next smaller that does is taken.</source>
+            <translation>低于 8 位时共用一个缩放系数的列数。若它不能整除模型的宽度，则取能整除的下一个较小值。</translation>
+        </message>
+        <message>
+            <source>Search for each scale the range with the least squared error, below 8 bits.</source>
+            <translation>低于 8 位时，为每个缩放系数寻找平方误差最小的范围。</translation>
+        </message>
+        <message>
+            <source>Windows for sensitivity</source>
+            <translation>敏感度窗口数</translation>
+        </message>
+        <message>
+            <source>Windows of text on which each layer's sensitivity is measured. Time grows with it.</source>
+            <translation>用于测量每层敏感度的文本窗口数。耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>Context for sensitivity</source>
+            <translation>敏感度上下文</translation>
+        </message>
+        <message>
+            <source>Tokens of each of these windows.</source>
+            <translation>这些窗口各自的词元数。</translation>
+        </message>
+        <message>
+            <source>Bits of each layer</source>
+            <translation>每层的位数</translation>
+        </message>
+        <message>
+            <source>A choice made by hand instead of by budget: layer=bits, * for any part of a name, the last that fits counts, 'dense' for a layer left as it is. Such as *=4, *.down_proj=6.</source>
+            <translation>手动选择而非按预算：层=位数，* 代表名称的任意部分，以最后一个匹配的为准，“dense”表示该层保持原样。例如 *=4, *.down_proj=6。</translation>
+        </message>
+        <message>
+            <source>No layer is given any bits, so nothing would change.</source>
+            <translation>没有为任何层指定位数，因此什么都不会改变。</translation>
+        </message>
+        <message>
+            <source>Give at least one layer a width.</source>
+            <translation>请至少为一层指定位宽。</translation>
+        </message>
+        <message>
+            <source>Mixed precision</source>
+            <translation>混合精度</translation>
+        </message>
+        <message>
+            <source>Minutes, needs a text. Measures how sensitive each layer is, and gives it its bits: better than one width at the same size.</source>
+            <translation>数分钟，需要文本。测量每层有多敏感并据此分配位数：同样大小下优于单一位宽。</translation>
+        </message>
+        <message>
+            <source>No choice of bits takes {asked} bits a weight or fewer: the smallest takes {least}.</source>
+            <translation>没有哪种位数选择能做到每权重不超过 {asked} 位：最小的也要 {least} 位。</translation>
+        </message>
+        <message>
+            <source>Raise the budget, or allow more widths.</source>
+            <translation>请提高预算，或允许更多位宽。</translation>
+        </message>
+        <message>
+            <source>No choice of bits has a sum of KLs of {asked} or less: the least is {least}.</source>
+            <translation>没有哪种位数选择的 KL 之和不超过 {asked}：最小为 {least}。</translation>
+        </message>
+        <message>
+            <source>Raise the budget.</source>
+            <translation>请提高预算。</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>The numbers that the weights may be. Automatic: the grid of the variant where it's quantized already, else 4 bits.</source>
+            <translation>权重可取的数值。自动：变体已量化时用其自身的网格，否则 4 位。</translation>
+        </message>
+        <message>
+            <source>Columns that share a scale. Where it doesn't divide the model's widths, the next smaller size that does is taken, and said. 8 bits and fp8 have one scale a row.</source>
+            <translation>共用一个缩放系数的列数。若它不能整除模型的宽度，则取能整除的下一个较小值，并加以说明。8 位和 fp8 每行一个缩放系数。</translation>
+        </message>
+        <message>
+            <source>Zero lies in the middle of the grid. Without it the grid fits better at 4 bits and below, but inputs must stay as they are.</source>
+            <translation>零位于网格中央。关闭时，网格在 4 位及以下更贴合，但输入必须保持原样。</translation>
+        </message>
+        <message>
+            <source>What the layers' inputs are rounded to, token by token. Choose it where the runtime multiplies in 8 bits.</source>
+            <translation>各层的输入逐词元舍入到什么。运行时以 8 位相乘时选用。</translation>
+        </message>
+        <message>
+            <source>Learn the scales</source>
+            <translation>学习缩放系数</translation>
+        </message>
+        <message>
+            <source>Scales are trained with the weights. Turn it off only to compare.</source>
+            <translation>缩放系数与权重一起训练。仅为比较时才关闭。</translation>
+        </message>
+        <message>
+            <source>Learn from</source>
+            <translation>学习来源</translation>
+        </message>
+        <message>
+            <source>The teacher: what the model said before it was quantized, which keeps it what it was. The text: what's written there.</source>
+            <translation>教师：模型量化之前的输出，使它保持原貌。文本：其中所写的内容。</translation>
+        </message>
+        <message>
+            <source>The teacher</source>
+            <translation>教师</translation>
+        </message>
+        <message>
+            <source>The text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>Both</source>
+            <translation>两者</translation>
+        </message>
+        <message>
+            <source>Teacher</source>
+            <translation>教师</translation>
+        </message>
+        <message>
+            <source>The variant to stay close to. None: the variant that this is applied to, unless it's quantized already; then name the one that it was made from.</source>
+            <translation>要贴近的变体。无：即所用于的变体，除非它已量化；那时请指定生成它的变体。</translation>
+        </message>
+        <message>
+            <source>Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens.</source>
+            <translation>比较之前使两个模型的概率更平缓。越高，教给学生的不太可能的词元越多。</translation>
+        </message>
+        <message>
+            <source>Size of the updates at their largest. Halve it where the loss on text kept aside rises; raise it for 3 bits and below.</source>
+            <translation>更新幅度的最大值。预留文本上的损失上升时减半；3 位及以下可调高。</translation>
+        </message>
+        <message>
+            <source>Quantization-aware training</source>
+            <translation>量化感知训练</translation>
+        </message>
+        <message>
+            <source>Minutes to hours, needs a text. The best accuracy at 4 bits and below: the model learns to live with its grid.</source>
+            <translation>数分钟到数小时，需要文本。4 位及以下准确率最好：模型学会适应自己的网格。</translation>
+        </message>
+        <message>
+            <source>{teacher} has other tokens than {name}, so it can't teach it token by token.</source>
+            <translation>{teacher} 的词元与 {name} 的不同，因此无法逐词元地教它。</translation>
+        </message>
+        <message>
+            <source>Choose the variant that it was made from.</source>
+            <translation>请选择生成它的变体。</translation>
+        </message>
+        <message>
+            <source>{name} is quantized already, so it can't be its own teacher.</source>
+            <translation>{name} 已经量化，因此不能做自己的教师。</translation>
+        </message>
+        <message>
+            <source>Choose as the teacher the variant that it was made from, or learn from the text.</source>
+            <translation>请选择生成它的变体作为教师，或从文本学习。</translation>
+        </message>
+        <message>
+            <source>A quantized variant learns on with the grid that it has.</source>
+            <translation>已量化的变体以现有的网格继续学习。</translation>
+        </message>
+        <message>
+            <source>Leave weights and inputs at their defaults, or apply this to the variant before the quantization.</source>
+            <translation>请将权重和输入保留默认值，或把它用在量化之前的变体上。</translation>
+        </message>
+        <message>
+            <source>Grids with an offset below 8 bits can't be joined with rounded inputs: plain transformers would leave the rounding out.</source>
+            <translation>低于 8 位的带偏移网格不能与舍入的输入结合：普通 transformers 会略去输入的舍入。</translation>
+        </message>
+        <message>
+            <source>Choose a symmetric grid, or leave the inputs as they are.</source>
+            <translation>请选择对称网格，或让输入保持原样。</translation>
         </message>
         <message>
             <source>Search for each scale the range with the least squared error, instead of reaching to the largest weight. Takes some twenty times longer; helps at 4 bits and below.</source>
             <translation>为每个缩放系数寻找平方误差最小的范围，而不是覆盖到最大的权重。耗时约为二十倍；在 4 位及以下有帮助。</translation>
         </message>
         <message>
-            <source>Quantizing</source>
-            <translation>正在量化</translation>
-        </message>
-        <message>
-            <source>Round to nearest</source>
-            <translation>就近取整</translation>
-        </message>
-        <message>
             <source>Seconds, needs no data. 8 bits: half the size, hardly a loss. 4 bits: a quarter, and it shows.</source>
             <translation>数秒，不需要数据。8 位：大小减半，几乎没有损失。4 位：四分之一，能看出损失。</translation>
+        </message>
+        <message>
+            <source>Strength</source>
+            <translation>强度</translation>
+        </message>
+        <message>
+            <source>How far outliers are moved into the weights. Searched: for each place what gives the least error on the text. Fixed: the same everywhere, as in the paper.</source>
+            <translation>把离群值移入权重的程度。搜索：为每一处取在文本上误差最小的值。固定：处处相同，与论文一致。</translation>
+        </message>
+        <message>
+            <source>Searched</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>The same everywhere</source>
+            <translation>处处相同</translation>
+        </message>
+        <message>
+            <source>Alpha</source>
+            <translation>Alpha（α）</translation>
+        </message>
+        <message>
+            <source>0: only the weights are evened out. 1: only the inputs. 0.5 halves the difficulty; Llama-like models often want 0.8.</source>
+            <translation>0：只使权重均匀。1：只使输入均匀。0.5 使难度各半；Llama 类模型往往需要 0.8。</translation>
+        </message>
+        <message>
+            <source>Smooth behind</source>
+            <translation>平滑位置</translation>
+        </message>
+        <message>
+            <source>Norms only, as in the paper, or values and the MLP's inner layer too, where that changes nothing else.</source>
+            <translation>与论文一样只在归一化之后，或在不改变其他结果之处也包括值投影和 MLP 的内层。</translation>
+        </message>
+        <message>
+            <source>Everything that allows it</source>
+            <translation>所有允许之处</translation>
+        </message>
+        <message>
+            <source>Norms only</source>
+            <translation>仅归一化</translation>
+        </message>
+        <message>
+            <source>Windows of text whose inputs are looked at. 16 are enough for most models; time grows with it.</source>
+            <translation>查看其输入的文本窗口数。16 个对大多数模型足够；耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>SmoothQuant</source>
+            <translation>SmoothQuant</translation>
+        </message>
+        <message>
+            <source>A minute, needs a text. 8-bit weights and inputs with hardly a loss, where the layers' layout allows it.</source>
+            <translation>约一分钟，需要文本。在层的结构允许之处，权重和输入均为 8 位而几乎没有损失。</translation>
+        </message>
+        <message>
+            <source>Measuring sensitivity</source>
+            <translation>正在测量敏感度</translation>
+        </message>
+        <message>
+            <source>The model's outputs aren't numbers (NaN or infinite), so they can't be compared.</source>
+            <translation>模型的输出不是数字（NaN 或无穷），因此无法比较。</translation>
+        </message>
+        <message>
+            <source>Its weights are damaged; import it again from its source.</source>
+            <translation>它的权重已损坏；请从来源重新导入。</translation>
+        </message>
+        <message>
+            <source>{architecture} gives no probabilities, so there is no KL to measure.</source>
+            <translation>{architecture} 不给出概率，因此没有 KL 可测。</translation>
+        </message>
+        <message>
+            <source>Choose a model that generates text, or a classifier.</source>
+            <translation>请选择生成文本的模型，或分类器。</translation>
+        </message>
+        <message>
+            <source>The outputs on {tokens} tokens take {needed} MB, and {free} MB are free.</source>
+            <translation>{tokens} 个词元的输出需要 {needed} MB，而可用的有 {free} MB。</translation>
+        </message>
+        <message>
+            <source>Choose fewer or shorter windows.</source>
+            <translation>请选择更少或更短的窗口。</translation>
         </message>
         <message>
             <source>Not all linear layers of {block} are used when it runs ({layers}), so it can't be calibrated.</source>
@@ -5692,10 +6882,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The activations of {windows} windows of {context} tokens take {needed} MB, and {free} MB are free.</source>
             <translation>{windows} 个 {context} 词元窗口的激活需要 {needed} MB，而可用的有 {free} MB。</translation>
-        </message>
-        <message>
-            <source>Choose fewer or shorter windows.</source>
-            <translation>请选择更少或更短的窗口。</translation>
         </message>
         <message>
             <source>{architecture} can't be worked on block by block: {why}.</source>
@@ -5754,6 +6940,38 @@ Drop a folder or a .gguf file here.</source>
             <translation>bfloat16</translation>
         </message>
         <message>
+            <source>Gradient bits</source>
+            <translation>梯度位数</translation>
+        </message>
+        <message>
+            <source>Bits of each gradient, rounded at random so that the mean stays right, as machines that train together would send them. 8 learns like 32; below, use error feedback.</source>
+            <translation>每个梯度的位数，随机舍入以使均值不变，如同协同训练的机器之间传送的那样。8 位的学习效果与 32 位相当；更低时请使用误差反馈。</translation>
+        </message>
+        <message>
+            <source>32, not quantized</source>
+            <translation>32，不量化</translation>
+        </message>
+        <message>
+            <source>Gradient scale for each</source>
+            <translation>梯度缩放系数的范围</translation>
+        </message>
+        <message>
+            <source>Gradients that share a scale. An output row costs four bytes more a row and rounds much finer than a whole tensor.</source>
+            <translation>共用一个缩放系数的梯度。按输出行时每行多四字节，但舍入比整个张量细得多。</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>张量</translation>
+        </message>
+        <message>
+            <source>Error feedback</source>
+            <translation>误差反馈</translation>
+        </message>
+        <message>
+            <source>Rounds to nearest, and adds to each gradient what rounding took from the last one. Try it at 4 bits and below; takes memory for one more copy of the weights.</source>
+            <translation>就近舍入，并把上一次舍入所去掉的部分加到下一个梯度上。可在 4 位及以下尝试；需多占一份权重的内存。</translation>
+        </message>
+        <message>
             <source>{name} has {tokens} tokens; training with a context of {context} needs {needed}, part of them kept aside.</source>
             <translation>{name} 有 {tokens} 个词元；以 {context} 的上下文训练需要 {needed} 个，其中一部分要留出。</translation>
         </message>
@@ -5796,10 +7014,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Converting</source>
             <translation>正在转换</translation>
-        </message>
-        <message>
-            <source>{tensor} has values too large for {dtype}.</source>
-            <translation>{tensor} 的数值对 {dtype} 来说太大。</translation>
         </message>
         <message>
             <source>Choose bfloat16 or float32.</source>
@@ -6146,6 +7360,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>请重新下载它的文件，或移除它们以便不带分词器打开模型。</translation>
         </message>
         <message>
+            <source>This variant has no layers on a grid that can be shown.</source>
+            <translation>这个变体没有可显示其网格的层。</translation>
+        </message>
+        <message>
+            <source>Choose one that was quantized to integers or float8.</source>
+            <translation>请选择量化为整数或 float8 的变体。</translation>
+        </message>
+        <message>
+            <source>{layer} isn't a quantized layer of this variant.</source>
+            <translation>{layer} 不是这个变体的量化层。</translation>
+        </message>
+        <message>
             <source>{name} couldn't be loaded: {reason}</source>
             <translation>无法加载 {name}：{reason}</translation>
         </message>
@@ -6183,7 +7409,7 @@ Drop a folder or a .gguf file here.</source>
         </message>
         <message>
             <source>The scale of the input of {layer} is missing.</source>
-            <translation>缺少 {layer} 输入的缩放因子。</translation>
+            <translation>缺少 {layer} 输入的缩放系数。</translation>
         </message>
         <message>
             <source>Download or make the model again.</source>
@@ -6222,6 +7448,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请使用对称网格，或使用一种非对称网格，其分组大小能整除每一层的宽度。</translation>
         </message>
         <message>
+            <source>A {layer} can't be stored packed: it isn't a plain embedding.</source>
+            <translation>{layer} 无法打包存储：它不是普通的嵌入。</translation>
+        </message>
+        <message>
+            <source>Leave the embedding as it is.</source>
+            <translation>请让嵌入保持原样。</translation>
+        </message>
+        <message>
             <source>The output layer is tied to the embedding, so it can't be packed apart from it.</source>
             <translation>输出层与嵌入绑定，因此不能单独打包。</translation>
         </message>
@@ -6256,6 +7490,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Saving</source>
             <translation>正在保存</translation>
+        </message>
+        <message>
+            <source>{count} weights go by other names in the files than in the model ({first}), so it can't be read block by block.</source>
+            <translation>有 {count} 个权重在文件中的名称与模型中的不同（{first}），因此无法逐块读取。</translation>
+        </message>
+        <message>
+            <source>It has to fit into memory: close other programs, or use a machine with more of it.</source>
+            <translation>它必须能放进内存：请关闭其他程序，或使用内存更大的机器。</translation>
         </message>
         <message>
             <source>{file} is only a Git LFS pointer: the weights themselves haven't been downloaded.</source>
@@ -6298,10 +7540,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>保存的模型无法在普通 transformers 中重新加载：{reason}</translation>
         </message>
         <message>
-            <source>Nothing was kept. The detail has the trace; please report it.</source>
-            <translation>没有保留任何内容。详情中有调用轨迹；请报告。</translation>
-        </message>
-        <message>
             <source>The saved model reloads, but not all of its weights fit.</source>
             <translation>保存的模型可以重新加载，但并非所有权重都对得上。</translation>
         </message>
@@ -6320,10 +7558,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The saved model gives outputs of shape {theirs}, the one in memory {mine}.</source>
             <translation>保存的模型输出形状为 {theirs}，内存中的为 {mine}。</translation>
-        </message>
-        <message>
-            <source>Nothing was kept. Please report it.</source>
-            <translation>没有保留任何内容。请报告。</translation>
         </message>
         <message>
             <source>The saved model gives other numbers than the one in memory (largest difference {difference:.3g}, outputs up to {scale:.3g}).</source>
@@ -6442,6 +7676,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择使用相同分词器的参照，例如生成它的原模型。</translation>
         </message>
         <message>
+            <source>{name} is quantized already, so its layers can't be tried at other widths.</source>
+            <translation>{name} 已经量化，因此无法以其他位宽尝试它的层。</translation>
+        </message>
+        <message>
+            <source>{name} can't be trained here{why}.</source>
+            <translation>{name} 不能在这里训练{why}。</translation>
+        </message>
+        <message>
+            <source>Choose a variant that generates text and isn't quantized.</source>
+            <translation>请选择一个生成文本且未量化的变体。</translation>
+        </message>
+        <message>
             <source>No draft was named.</source>
             <translation>没有指定草稿模型。</translation>
         </message>
@@ -6536,6 +7782,42 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>It can't pay: even if every token were kept, drafting and checking would take longer than writing plainly.</source>
             <translation>不可能划算：即使每个词元都保留，打草稿加检验也比普通写出更慢。</translation>
+        </message>
+        <message>
+            <source>The tokenizer that plain transformers builds from the file splits some of the held-out text differently.</source>
+            <translation>普通 transformers 由该文件构建的分词器对部分留出文本的切分不同。</translation>
+        </message>
+        <message>
+            <source>Plain transformers doesn't take {n} from a GGUF file; for the check it was told.</source>
+            <translation>普通 transformers 不从 GGUF 文件读取 {n}；检查时已另行告知。</translation>
+        </message>
+        <message>
+            <source>This model attends to a window of its last tokens; llama.cpp attends to all of them, so longer texts differ.</source>
+            <translation>这个模型只关注最近词元的窗口；llama.cpp 关注全部词元，因此较长的文本会有差异。</translation>
+        </message>
+        <message>
+            <source>{kept} quantized layers keep their own grid; nothing in them was quantized again.</source>
+            <translation>{kept} 个量化层保留各自的量化网格；其中没有重新量化。</translation>
+        </message>
+        <message>
+            <source>The scales of {rounding} layers were rounded to half precision, which is all that GGUF's blocks have.</source>
+            <translation>{rounding} 个层的缩放系数被舍入为半精度，GGUF 的块只有这么高的精度。</translation>
+        </message>
+        <message>
+            <source>The grid of {again} quantized layers doesn't fit {label}; they were dequantized and quantized again.</source>
+            <translation>{again} 个量化层的网格不适合 {label}；它们被反量化后重新量化。</translation>
+        </message>
+        <message>
+            <source>{widened} quantized layers were widened to {label}: exact, but not small.</source>
+            <translation>{widened} 个量化层被扩展为 {label}：精确，但不小。</translation>
+        </message>
+        <message>
+            <source>This variant rounds what its layers take in; a GGUF file holds weights only, and llama.cpp rounds in its own way.</source>
+            <translation>这个变体会舍入各层的输入；GGUF 文件只含权重，而 llama.cpp 以自己的方式舍入。</translation>
+        </message>
+        <message>
+            <source>Rows of {rounded} layers aren't whole blocks of {label}; they take the next wider type that fits.</source>
+            <translation>{rounded} 个层的行不是 {label} 的整数块；它们采用下一种适合的更宽类型。</translation>
         </message>
         <message>
             <source>This architecture computes its attention itself; it was exported as it is, which runs slower.</source>
@@ -6642,8 +7924,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>保持原样，因为 {group} 不能整除它们的宽度：{n}。</translation>
         </message>
         <message>
+            <source>{scaled} of them with their columns scaled; the inverse lies in the layer before.</source>
+            <translation>其中 {scaled} 个的列经过缩放；其倒数放在前一层中。</translation>
+        </message>
+        <message>
+            <source>Careful: numbers up to {reached} flow through this model, and {to} ends at {most}. Its weights fit, but a model that computes in {to2} overflows: load it in float32 or bfloat16 to use it.</source>
+            <translation>注意：流经这个模型的数值最大达 {reached}，而 {to} 的上限是 {most}。权重放得下，但以 {to2} 计算的模型会溢出：使用时请以 float32 或 bfloat16 加载。</translation>
+        </message>
+        <message>
+            <source>{n} linear layers: weights in fp8, one scale for each output row. Embeddings and head stay in {kept}.</source>
+            <translation>{n} 个线性层：权重为 fp8，每个输出行一个缩放系数。嵌入和输出头保持 {kept}。</translation>
+        </message>
+        <message>
             <source>{count} linear layers in {bits} bits, one scale for each {n}</source>
-            <translation>{count} 个线性层为 {bits} 位，每{n}一个缩放因子</translation>
+            <translation>{count} 个线性层为 {bits} 位，每{n}一个缩放系数</translation>
         </message>
         <message>
             <source>{size} columns of a row</source>
@@ -6660,6 +7954,58 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Group size {size} instead of {group_size}, which doesn't divide the widths.</source>
             <translation>分组大小为 {size} 而不是 {group_size}，因为后者不能整除各层宽度。</translation>
+        </message>
+        <message>
+            <source>Smoothed at {n} places beforehand, alpha {smooth}.</source>
+            <translation>事先在 {n} 处平滑，alpha 为 {smooth}。</translation>
+        </message>
+        <message>
+            <source>Clipped of the inputs seen: {mean} %, at most {most_clipped} % in a layer.</source>
+            <translation>所见输入中被截断的：{mean} %，单层最多 {most_clipped} %。</translation>
+        </message>
+        <message>
+            <source>The size follows from the bits of each layer.</source>
+            <translation>大小取决于每层的位数。</translation>
+        </message>
+        <message>
+            <source>The size follows from the sensitivities, which are measured first.</source>
+            <translation>大小取决于敏感度，敏感度要先测量。</translation>
+        </message>
+        <message>
+            <source>At most: the bits chosen fill the budget as far as they fit.</source>
+            <translation>上限：所选位数会尽量用满预算。</translation>
+        </message>
+        <message>
+            <source>{held} zeros of the pruning stayed zero.</source>
+            <translation>剪枝所得的 {held} 个零保持为零。</translation>
+        </message>
+        <message>
+            <source>KL to the teacher {n} before, {n2} after; it chooses the teacher's token {n3} % of the time ({n4} % before).</source>
+            <translation>与教师的 KL 之前为 {n}，之后为 {n2}；它有 {n3} % 的时候选中教师的词元（之前为 {n4} %）。</translation>
+        </message>
+        <message>
+            <source>{count} linear layers learnt on their grid; embeddings, head and norms stay in {n}.</source>
+            <translation>{count} 个线性层在各自的网格上学习；嵌入、输出头和归一化保持 {n}。</translation>
+        </message>
+        <message>
+            <source>Group size {size} instead of {group_size}, which doesn't divide the model's widths.</source>
+            <translation>分组大小为 {size} 而不是 {group_size}，因为后者不能整除模型的宽度。</translation>
+        </message>
+        <message>
+            <source>Weights in {kind}, one scale for each {n}.</source>
+            <translation>权重为 {kind}，每{n}一个缩放系数。</translation>
+        </message>
+        <message>
+            <source>Inputs {name}.</source>
+            <translation>输入：{name}。</translation>
+        </message>
+        <message>
+            <source>Smoothed at {n} places, {norms} of them norms; alpha (places): {alphas}.</source>
+            <translation>在 {n} 处平滑，其中 {norms} 处为归一化；alpha（处数）：{alphas}。</translation>
+        </message>
+        <message>
+            <source>{without} layers have nothing before them that a scale could be moved into; they're quantized as they are.</source>
+            <translation>{without} 个层之前没有可移入缩放系数之处；它们按原样量化。</translation>
         </message>
         <message>
             <source>{after} at the best step ({best_step}), which was kept</source>
@@ -6734,6 +8080,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>它的词元不同，因此它的文本会被重新编码；输出仍然精确，但会损失更多草稿词元。</translation>
         </message>
         <message>
+            <source>The model is larger than the memory that was free: it was worked on block by block from disk.</source>
+            <translation>模型大于可用内存：已从磁盘逐块处理。</translation>
+        </message>
+        <message>
             <source>Not measured: {error}</source>
             <translation>未测量：{error}</translation>
         </message>
@@ -6790,10 +8140,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Agreement with the teacher</source>
             <translation>与教师的一致率</translation>
-        </message>
-        <message>
-            <source>Error by layer</source>
-            <translation>各层误差</translation>
         </message>
         <message>
             <source>What the training makes smaller, at each step, on the text it learns from. Lower is better.</source>
@@ -7668,6 +9014,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>不清楚这个模型做什么，因此无法描述它的输入。</translation>
         </message>
         <message>
+            <source>A model of the kind {kind} can't be written as GGUF here. Choose ONNX.</source>
+            <translation>{kind} 类型的模型在这里不能写成 GGUF。请选择 ONNX。</translation>
+        </message>
+        <message>
+            <source>What was checked, and the figures.</source>
+            <translation>检查了什么，以及各项数值。</translation>
+        </message>
+        <message>
+            <source>Weights, settings, tokenizer and chat template in one file.</source>
+            <translation>权重、设置、分词器和聊天模板都在一个文件中。</translation>
+        </message>
+        <message>
             <source>The graph, with a key-value cache for fast generation.</source>
             <translation>计算图，带键值缓存以快速生成。</translation>
         </message>
@@ -7682,10 +9040,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Configuration and tokenizer, as transformers writes them.</source>
             <translation>配置和分词器，与 transformers 所写的相同。</translation>
-        </message>
-        <message>
-            <source>What was checked, and the figures.</source>
-            <translation>检查了什么，以及各项数值。</translation>
         </message>
         <message>
             <source>Choose a folder.</source>
