@@ -7928,12 +7928,36 @@ Drop a folder or a .gguf file here.</source>
             <translation>其中 {scaled} 个的列经过缩放；其倒数放在前一层中。</translation>
         </message>
         <message>
+            <source>{name}: {n} % of {numbers} numbers changed (relative error {n2}), {vanished} became zero, {n3}.</source>
+            <translation>{name}：{numbers} 个数值中有 {n} % 改变（相对误差 {n2}），{vanished} 个变为零，{n3}。</translation>
+        </message>
+        <message>
+            <source>{beyond} were out of range and clipped</source>
+            <translation>{beyond} 个超出范围而被截断</translation>
+        </message>
+        <message>
+            <source>none was out of range</source>
+            <translation>没有超出范围的</translation>
+        </message>
+        <message>
+            <source>{name}: nothing is lost, all {numbers} numbers are the same.</source>
+            <translation>{name}：没有任何损失，全部 {numbers} 个数值都相同。</translation>
+        </message>
+        <message>
             <source>Careful: numbers up to {reached} flow through this model, and {to} ends at {most}. Its weights fit, but a model that computes in {to2} overflows: load it in float32 or bfloat16 to use it.</source>
             <translation>注意：流经这个模型的数值最大达 {reached}，而 {to} 的上限是 {most}。权重放得下，但以 {to2} 计算的模型会溢出：使用时请以 float32 或 bfloat16 加载。</translation>
         </message>
         <message>
+            <source>{n} linear layers, {n2}; embeddings, head and norms stay in {kept}. They're computed with in the model's own precision.</source>
+            <translation>{n} 个线性层，{n2}；嵌入、输出头和归一化保持 {kept}。计算时使用模型自身的精度。</translation>
+        </message>
+        <message>
             <source>{n} linear layers: weights in fp8, one scale for each output row. Embeddings and head stay in {kept}.</source>
             <translation>{n} 个线性层：权重为 fp8，每个输出行一个缩放系数。嵌入和输出头保持 {kept}。</translation>
+        </message>
+        <message>
+            <source>Group size {size} instead of {group_size}: {group_size2} doesn't divide the widths {n}, and all layers get the same.</source>
+            <translation>分组大小为 {size} 而不是 {group_size}：{group_size2} 不能整除宽度 {n}，所有层采用相同的分组。</translation>
         </message>
         <message>
             <source>{count} linear layers in {bits} bits, one scale for each {n}</source>
@@ -7948,12 +7972,52 @@ Drop a folder or a .gguf file here.</source>
             <translation>输出行</translation>
         </message>
         <message>
+            <source>{count} linear layers in {bits} bits, one scale for each {n}.</source>
+            <translation>{count} 个线性层为 {bits} 位，每{n}一个缩放系数。</translation>
+        </message>
+        <message>
+            <source>{count} linear layers in {bits} bits, one scale for each {n}; embeddings and head stay in {n2}.</source>
+            <translation>{count} 个线性层为 {bits} 位，每{n}一个缩放系数；嵌入和输出头保持 {n2}。</translation>
+        </message>
+        <message>
+            <source>Outside the blocks, so only rounded to nearest: {n}.</source>
+            <translation>位于各块之外，因此只作就近舍入：{n}。</translation>
+        </message>
+        <message>
+            <source>Left as they were, since transformers can't reload them packed: {n}.</source>
+            <translation>保持原样，因为 transformers 无法以打包形式重新加载它们：{n}。</translation>
+        </message>
+        <message>
+            <source>{n} in {bits} bits, one scale for each {n2}.</source>
+            <translation>{n}为 {bits} 位，每{n2}一个缩放系数。</translation>
+        </message>
+        <message>
+            <source>Embedding and head, which share their codes,</source>
+            <translation>共用编码的嵌入和输出头</translation>
+        </message>
+        <message>
+            <source>The embedding</source>
+            <translation>嵌入</translation>
+        </message>
+        <message>
+            <source>{group} columns of a row</source>
+            <translation>一行中的 {group} 列</translation>
+        </message>
+        <message>
+            <source>row</source>
+            <translation>行</translation>
+        </message>
+        <message>
             <source>The size isn't known beforehand: the model's shape isn't in its configuration.</source>
             <translation>事先不知道大小：模型的形状不在其配置中。</translation>
         </message>
         <message>
             <source>Group size {size} instead of {group_size}, which doesn't divide the widths.</source>
             <translation>分组大小为 {size} 而不是 {group_size}，因为后者不能整除各层宽度。</translation>
+        </message>
+        <message>
+            <source>Can't be stored: {problem}.</source>
+            <translation>无法存储：{problem}。</translation>
         </message>
         <message>
             <source>Smoothed at {n} places beforehand, alpha {smooth}.</source>
@@ -7976,6 +8040,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>上限：所选位数会尽量用满预算。</translation>
         </message>
         <message>
+            <source>Bits chosen from {n} measured sensitivities: {n2} bits a weight, single-layer KLs sum to {n3} (an estimate, rounding to nearest).</source>
+            <translation>位数由 {n} 个测得的敏感度选出：每权重 {n2} 位，单层 KL 之和为 {n3}（按就近舍入的估计）。</translation>
+        </message>
+        <message>
+            <source>Layers by bits: {n}.</source>
+            <translation>各位数的层数：{n}。</translation>
+        </message>
+        <message>
             <source>{held} zeros of the pruning stayed zero.</source>
             <translation>剪枝所得的 {held} 个零保持为零。</translation>
         </message>
@@ -7986,6 +8058,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{count} linear layers learnt on their grid; embeddings, head and norms stay in {n}.</source>
             <translation>{count} 个线性层在各自的网格上学习；嵌入、输出头和归一化保持 {n}。</translation>
+        </message>
+        <message>
+            <source>Learnt on with the grid of the parent: {n}{bits}, {n2} layers.</source>
+            <translation>以父变体的网格继续学习：{n}{bits}，{n2} 层。</translation>
+        </message>
+        <message>
+            <source>fp</source>
+            <translation>fp</translation>
+        </message>
+        <message>
+            <source>int</source>
+            <translation>int</translation>
         </message>
         <message>
             <source>Group size {size} instead of {group_size}, which doesn't divide the model's widths.</source>
@@ -8006,6 +8090,22 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{without} layers have nothing before them that a scale could be moved into; they're quantized as they are.</source>
             <translation>{without} 个层之前没有可移入缩放系数之处；它们按原样量化。</translation>
+        </message>
+        <message>
+            <source>Quantized weights alone, since they don't read text token by token: {n}.</source>
+            <translation>仅量化权重，因为它们不逐词元读取文本：{n}。</translation>
+        </message>
+        <message>
+            <source>{rounded} linear layers: weights in {n}, one scale for each output row; their inputs {name}. Embeddings and head stay in {kept}.</source>
+            <translation>{rounded} 个线性层：权重为 {n}，每个输出行一个缩放系数；输入为 {name}。嵌入和输出头保持 {kept}。</translation>
+        </message>
+        <message>
+            <source>int8</source>
+            <translation>int8</translation>
+        </message>
+        <message>
+            <source>Not faster here: Spokeshave and plain transformers compute the same numbers from copies in floating point, rounding included. Runtimes such as vLLM multiply in 8 bits.</source>
+            <translation>在这里并不更快：Spokeshave 和普通 transformers 用浮点副本算出同样的数值，包括舍入。vLLM 等运行时以 8 位相乘。</translation>
         </message>
         <message>
             <source>{after} at the best step ({best_step}), which was kept</source>
@@ -8030,6 +8130,22 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Where it came from, activations were quantized too; here they aren't, so its numbers differ from those there.</source>
             <translation>在其来源处激活也是量化的；这里没有，因此数值与那里不同。</translation>
+        </message>
+        <message>
+            <source>Stored in {dtype}; the source was in {n}.</source>
+            <translation>以 {dtype} 存储；来源为 {n}。</translation>
+        </message>
+        <message>
+            <source>It is stored quantized, so the precision that was asked for doesn't apply.</source>
+            <translation>它以量化形式存储，因此所要求的精度不适用。</translation>
+        </message>
+        <message>
+            <source>Dequantized from {n}; stored in {dtype}, so the file grew.</source>
+            <translation>由 {n} 反量化；以 {dtype} 存储，因此文件变大了。</translation>
+        </message>
+        <message>
+            <source>GGUF</source>
+            <translation>GGUF</translation>
         </message>
         <message>
             <source>no method named</source>
@@ -8094,6 +8210,26 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>right</source>
             <translation>右</translation>
+        </message>
+        <message>
+            <source>int8 per token</source>
+            <translation>int8（逐词元）</translation>
+        </message>
+        <message>
+            <source>int8 with an offset per token</source>
+            <translation>带偏移的 int8（逐词元）</translation>
+        </message>
+        <message>
+            <source>fp8 per token</source>
+            <translation>fp8（逐词元）</translation>
+        </message>
+        <message>
+            <source>int8, one fixed scale</source>
+            <translation>int8（一个固定缩放系数）</translation>
+        </message>
+        <message>
+            <source>int8 with an offset, one fixed scale</source>
+            <translation>带偏移的 int8（一个固定缩放系数）</translation>
         </message>
     </context>
     <context>

@@ -11,6 +11,7 @@ hints, a knob's title, help, unit and labels, a method's title and summary, stag
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import shutil
 import string
@@ -24,7 +25,15 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 LANGUAGES = ("zh_CN",)
 NOTE_LISTS = ("notes", "warnings")
-WORDS = ("left", "right")  # that core fills into its notes
+WORDS = (  # that core fills into its notes
+    "left",
+    "right",
+    "int8 per token",  # ActivationQuant's names
+    "int8 with an offset per token",
+    "fp8 per token",
+    "int8, one fixed scale",
+    "int8 with an offset, one fixed scale",
+)
 Key = tuple[str, str, str]  # context, source, comment
 
 
@@ -187,7 +196,7 @@ class CoreReader(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
         names = {t.id for t in node.targets if isinstance(t, ast.Name)}
-        if names & {*NOTE_LISTS, "note", "kept"}:
+        if names & {*NOTE_LISTS, "note", "kept", "RUNS"}:
             self.notes += notes_in(node.value)
         elif names & {"message", "hint", "text"}:  # a sentence chosen first and raised afterwards
             self.found += [t for t in texts(node.value) if " " in t]
@@ -200,6 +209,56 @@ class CoreReader(ast.NodeVisitor):
             for part in ast.walk(node):
                 if isinstance(part, ast.Return):
                     self.notes += notes_in(part.value)
+        elif node.name == "sentence" or (node.returns is not None and "list[str]" in ast.unparse(node.returns)):
+            self.notes += sentences_in(node)  # functions that make notes for others to keep
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Name) and node.target.id in NOTE_LISTS:
+            self.notes += notes_in(node.value)
+
+
+def sentences_in(function: ast.FunctionDef) -> list[str]:
+    """Whole sentences that a function answers with, or puts into its list `out`; texts that it gave names to are filled in."""
+    known = {
+        part.targets[0].id: part.value
+        for part in ast.walk(function)
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name)
+    }
+    answers: list[ast.expr | None] = []
+    for part in ast.walk(function):
+        if isinstance(part, ast.Return):
+            answers.append(part.value)
+        elif isinstance(part, ast.Call) and called(part) == "append" and getattr(getattr(part.func, "value", None), "id", "") == "out":
+            answers += part.args[:1]
+    if "out" in known:
+        answers.append(known["out"])
+    out = []
+    for text in (t for answer in answers for t in notes_in(_inlined(answer, known))):
+        if " " in text and text.endswith("."):
+            out.append(text)
+        elif out and text not in out:
+            out.append(text)  # words that are filled into the sentence before
+    return out
+
+
+def _inlined(node: ast.expr | None, known: dict[str, ast.expr]) -> ast.expr | None:
+    """The expression with named texts in the place of their names."""
+
+    class Inline(ast.NodeTransformer):
+        def visit_JoinedStr(self, joined: ast.JoinedStr) -> ast.JoinedStr:
+            values: list[ast.expr] = []
+            for part in joined.values:
+                value = known.get(part.value.id) if isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) else None
+                if isinstance(value, ast.JoinedStr):
+                    values += value.values
+                elif isinstance(value, ast.IfExp):
+                    values.append(ast.FormattedValue(value, -1, None))
+                else:
+                    values.append(part)
+            return ast.JoinedStr(values)
+
+    return None if node is None else Inline().visit(copy.deepcopy(node))
 
 
 def sources(top: Path = TOP) -> tuple[list[Key], list[str]]:
