@@ -128,3 +128,27 @@ def _seconds(act: Any, device: str, spend: float = 0.05) -> float:
             torch.mps.synchronize()
         best = min(best, time.perf_counter() - start)
     return best
+
+
+# ---- methods that go block by block on a calibration text -----------------------------------------------------------------
+
+
+def walking(info: SourceInfo, windows: int, context: int, device: str, passes: float, hessians: float = 0) -> tuple[int, float | None]:
+    """(bytes, seconds) of a sequential walk: the model (or, where it doesn't fit, a block), activations, and what's collected.
+
+    passes: how often each block is run on all windows, in whole runs; hessians: how many squares of the widest layer are held at
+    once, 0 where no Hessian is collected. Seconds without what the method does with what it collected; None where not known.
+    """
+    from core.models import devices
+
+    hidden, widest = info.hidden or 0, max(widths(info), default=0)
+    model = resident(info, device)
+    block = 4 * linear_parameters(info) // max(1, info.layers or 1)
+    tokens = windows * context
+    held = 4 * tokens * hidden + int(4 * hessians * widest**2) + 2 * block
+    memory = (model if 1.2 * model <= devices.free_bytes(device) else block) + held
+    if not linear_parameters(info):
+        return memory, None
+    inside = 2 * linear_parameters(info) * passes + 4 * context * hidden * (info.layers or 1) * passes
+    collected = 2 * (info.layers or 1) * (3 * hidden**2 + widest**2) if hessians else 0
+    return memory, tokens * (inside + collected) / (REACHED[torch.float32] * operations_per_second(device))

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from core.methods import Given, Outcome, calibration, folding, method, sequential
+from core.methods import Given, Outcome, calibration, estimates, folding, method, sequential
 from core.methods.calibration import CalibrationParams
 from core.methods.common import stored_dtype
 from core.methods.folding import Fold
@@ -54,7 +54,13 @@ def label(params: AwqParams) -> str:
 
 
 def estimate_awq(params: AwqParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
-    return grid.estimate_size(params, info, ledger)
+    memory, seconds = estimates.walking(info, params.windows, params.context, device, passes=2, hessians=4)
+    if seconds is not None:
+        weights = estimates.linear_parameters(info)
+        each = 28 * (params.points + (len(grid.RATIOS) if params.clip else 0)) + 40
+        speed = estimates.REACHED[torch.float32] * estimates.operations_per_second(device)
+        seconds += estimates.seconds_per_weight(device) * weights * each + 2 * params.points * weights * (info.hidden or 0) / speed
+    return {"memory": memory, "seconds": seconds} | grid.estimate_size(params, info, ledger)
 
 
 @method(

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from core.errors import UserError
-from core.methods import Given, Outcome, calibration, method, sequential
+from core.methods import Given, Outcome, calibration, estimates, method, sequential
 from core.methods.calibration import CalibrationParams
 from core.methods.common import stored_dtype
 from core.methods.quantization import grid
@@ -29,6 +29,7 @@ from core.params import knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
+COLUMN_SECONDS = 60e-6  # that a column takes whatever its height: a dozen small operations
 BLOCK = 128  # columns whose errors reach the rest of the weight in one product
 
 
@@ -62,7 +63,14 @@ def label(params: GptqParams) -> str:
 
 
 def estimate_gptq(params: GptqParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
-    return grid.estimate_size(params, info, ledger)
+    memory, seconds = estimates.walking(info, params.windows, params.context, device, passes=2.5, hessians=4)
+    if seconds is not None:
+        weights, widths = estimates.linear_parameters(info), estimates.widths(info)
+        search = (28 * len(grid.RATIOS) if params.clip else 0) + 40
+        columns = (info.layers or 0) * (6 * (info.hidden or 0) + max(widths, default=0))
+        products = weights * (info.hidden or 0) / (estimates.REACHED[torch.float32] * estimates.operations_per_second(device))
+        seconds += estimates.seconds_per_weight(device) * weights * search + COLUMN_SECONDS * columns + products
+    return {"memory": memory, "seconds": seconds} | grid.estimate_size(params, info, ledger)
 
 
 @method(
