@@ -193,9 +193,9 @@ def quicken(model: nn.Module) -> Quickened:
     done = Quickened()
     if getattr(model, "_quickened", None) is not None:
         return model._quickened
-    layers = [m for m in model.modules() if type(m) in (nn.Linear, Conv1D, PackedLinear)]
-    packed = [m for m in layers if type(m) is PackedLinear]
-    weights = [m.weight.t() if type(m) is Conv1D else m.weight for m in layers if type(m) is not PackedLinear]
+    layers = [m for m in model.modules() if type(m) in (nn.Linear, Conv1D) or isinstance(m, PackedLinear)]
+    packed = [m for m in layers if isinstance(m, PackedLinear)]
+    weights = [m.weight.t() if type(m) is Conv1D else m.weight for m in layers if not isinstance(m, PackedLinear)]
     if not layers or not all(can_prepack(w) for w in weights) or any(m.dtype != torch.float32 or m._like.is_cuda for m in packed):
         done.why = "only float32 weights on a CPU are laid out anew"
     else:
@@ -230,7 +230,7 @@ def _replace_packed(model: nn.Module) -> tuple[int, int]:
     """Puts packed layers that are left into kernels for their grids. Returns how many, and how many have none."""
     done = slow = 0
     for name, module in list(model.named_modules()):
-        if type(module) is PackedLinear:
+        if isinstance(module, PackedLinear):  # a head tied to a packed embedding too
             new = joined_packed((module,))
             if new is None:
                 slow += 1
