@@ -20,7 +20,12 @@ SETTINGS = {  # beside each method's defaults, on a pico model
         {"bits": 8, "symmetric": True},
         *({"bits": b} for b in (6, 5, 3, 2)),
     ],
-    "gptq": [CALIBRATED, CALIBRATED | {"bits": 3, "symmetric": False}, CALIBRATED | {"bits": 8}],
+    "gptq": [
+        CALIBRATED | {"embeddings": 8},
+        CALIBRATED | {"embeddings": 4},
+        CALIBRATED | {"bits": 3, "symmetric": False},
+        CALIBRATED | {"bits": 8},
+    ],
     "awq": [CALIBRATED, CALIBRATED | {"symmetric": False}],
     "hqq": [{}, {"bits": 3, "symmetric": False}],
     "int8_static": [CALIBRATED, CALIBRATED | {"observer": "entropy", "activations": "offset"}],
