@@ -16,6 +16,7 @@ from torch.nn.functional import linear
 
 ENOUGH = 48_000_000  # parameters to measure with, more than caches hold
 ROWS = 4  # the number of rows that a weight is laid out for; it serves any number, and 1 to 16 well
+MANY = 16  # rows from which on 8-bit codes are faster as bfloat16 products (measured on an EPYC)
 WORTH = 0.95  # of nn.Linear's time, the most that packing may take to be chosen
 
 
@@ -53,7 +54,10 @@ class Int8(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         rows = x.reshape(-1, self.in_features).to(torch.bfloat16)
-        out = torch.ops.aten._weight_int8pack_mm(rows, self.codes, self.scale).to(x.dtype)
+        if rows.shape[0] < MANY or x.device.type != "cpu":
+            out = torch.ops.aten._weight_int8pack_mm(rows, self.codes, self.scale).to(x.dtype)
+        else:
+            out = linear(rows, self.codes.to(torch.bfloat16)).to(x.dtype).mul_(self.scale)
         if self.bias is not None:
             out += self.bias
         return out.view(*x.shape[:-1], self.out_features)
@@ -138,10 +142,8 @@ class Codes8(nn.Module):
     """x W^T + b with W = (codes - zero) scale, 8 bits, one scale a row: a quantized variant's own grid, kept packed.
 
     Few rows go through torch's 8-bit kernel. Many are faster as bfloat16 products of the codes themselves, which that type
-    holds exactly, with the scale applied to what comes out.
+    holds exactly, with the scale applied to what comes out (Int8 does the same).
     """
-
-    MANY = 16  # rows from which on the second way is faster (measured on an EPYC)
 
     def __init__(self, codes: Tensor, scale: Tensor, zero: Tensor | None = None, bias: Tensor | None = None):
         """codes: (outputs, inputs) int8; scale: (outputs, 1); zero: (outputs, 1) or None."""
@@ -154,7 +156,7 @@ class Codes8(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         rows = x.reshape(-1, self.in_features).to(torch.bfloat16)
-        if rows.shape[0] < self.MANY:
+        if rows.shape[0] < MANY:
             out = torch.ops.aten._weight_int8pack_mm(rows, self.codes, self.scale).float()
         else:
             out = linear(rows, self.codes.to(torch.bfloat16)).float().mul_(self.scale.float())
