@@ -428,7 +428,7 @@ class Feed:
             raise UserError(
                 "The activations of {windows} windows of {context} tokens take {needed} MB, and {free} MB are free.",
                 hint="Choose fewer or shorter windows.",
-                kind="oom",
+                kind="memory",
                 windows=ids.shape[0],
                 context=ids.shape[1],
                 needed=-(-needed // 1_000_000),
