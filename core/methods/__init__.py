@@ -76,6 +76,7 @@ class Method:
 
 
 _methods: dict[str, Method] = {}
+_ranks: dict[str, int] = {}
 _broken: dict[str, MethodInfo] = {}
 _walked = False
 
@@ -93,13 +94,14 @@ def method(
     label: Callable[[Params], str] | None = None,
     packed_parent: bool = False,
     blockwise: bool = False,
+    rank: int = 50,
 ) -> Callable[[Apply], Apply]:
     """Registers a method under `name`. Its Params class is found from the annotation of the argument `params`.
 
     needs: of NEEDS; estimate: (params, info, ledger, device) -> the fields of `estimate()` that the method knows;
     label: params -> a short name for the variant; packed_parent: whether a quantized variant may be its parent;
     blockwise: whether it changes blocks only through sequential.walk with `given.home`: then it can be resumed, and the model
-    may be larger than memory.
+    may be larger than memory. rank: its place in lists, the one to begin with first.
     """
 
     def register(function: Apply) -> Apply:
@@ -117,6 +119,8 @@ def method(
         info = MethodInfo(
             name=name, title=title, family=family, summary=summary, needs=wanted, tasks=tasks, paper=paper, knobs=knobs(params)
         )
+
+        _ranks[name] = rank
 
         @functools.wraps(function)
         def apply(model: Any, params: Params, run: Run, given: Given) -> Outcome:
@@ -155,9 +159,11 @@ def get(name: str) -> Method:
 
 
 def catalogue() -> tuple[MethodInfo, ...]:
-    """Every method as data, the broken ones last, with their error."""
+    """Every method as data: family by family, in each by rank; the broken ones last, with their error."""
     discover()
-    return (*(m.info for m in _methods.values()), *_broken.values())
+    known = [m.info for m in _methods.values()]
+    families = list(dict.fromkeys(info.family for info in known))
+    return (*sorted(known, key=lambda info: (families.index(info.family), _ranks[info.name])), *_broken.values())
 
 
 def discover(packages: Iterable[str] = PACKAGES) -> None:

@@ -65,6 +65,7 @@ def estimate_awq(params: AwqParams, info: SourceInfo, ledger: Ledger, device: st
 
 @method(
     "awq",
+    rank=2,
     title="AWQ",
     family="quantization",
     summary="Minutes, needs a text. Protects the weights that large inputs meet; better than rounding, mostly a little behind GPTQ.",

@@ -110,6 +110,7 @@ def estimate_cast(params: CastParams, info: SourceInfo, ledger: Ledger, device: 
 
 @method(
     "cast",
+    rank=9,
     title="Cast",
     family="quantization",
     summary="Seconds, needs no data. The precision ladder from float64 to fp8, with ranges checked and every loss counted.",

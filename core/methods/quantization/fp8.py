@@ -54,6 +54,7 @@ def estimate_fp8(params: Fp8Params, info: SourceInfo, ledger: Ledger, device: st
 
 @method(
     "fp8",
+    rank=10,
     title="fp8",
     family="quantization",
     summary="Seconds, needs no data. Nearly lossless; fast on GPUs that multiply in fp8, simulated and so labelled elsewhere.",

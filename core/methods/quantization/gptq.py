@@ -75,6 +75,7 @@ def estimate_gptq(params: GptqParams, info: SourceInfo, ledger: Ledger, device: 
 
 @method(
     "gptq",
+    rank=1,
     title="GPTQ",
     family="quantization",
     summary="Minutes, needs a text. The most accurate 4 bits without training: errors are made up for by the weights not yet rounded.",

@@ -64,6 +64,7 @@ def estimate_hqq(params: HqqParams, info: SourceInfo, ledger: Ledger, device: st
 
 @method(
     "hqq",
+    rank=3,
     title="Half-quadratic",
     family="quantization",
     summary="A minute, needs no data. Round to nearest on a grid fitted to the bulk of the weights: better at 4 bits and below.",

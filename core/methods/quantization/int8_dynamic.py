@@ -41,6 +41,7 @@ def estimate_int8_dynamic(params: Int8DynamicParams, info: SourceInfo, ledger: L
 
 @method(
     "int8_dynamic",
+    rank=6,
     title="8 bits, dynamic",
     family="quantization",
     summary="Seconds, needs no data. 8-bit weights and inputs: multiplies in integers where the runtime can. Outliers cost accuracy.",

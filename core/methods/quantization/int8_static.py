@@ -86,6 +86,7 @@ def label(params: Int8StaticParams) -> str:
 
 @method(
     "int8_static",
+    rank=7,
     title="8 bits, static",
     family="quantization",
     summary="A minute, needs a text. The simplest integer arithmetic, one fixed scale a layer; loses the most of the 8-bit methods.",

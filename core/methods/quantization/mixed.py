@@ -151,6 +151,7 @@ def estimate_mixed(params: MixedParams, info: SourceInfo, ledger: Ledger, device
 
 @method(
     "mixed",
+    rank=4,
     title="Mixed precision",
     family="quantization",
     summary="Minutes, needs a text. Measures how sensitive each layer is, and gives it its bits: better than one width at the same size.",

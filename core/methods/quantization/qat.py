@@ -161,6 +161,7 @@ def label(params: QatParams) -> str:
 
 @method(
     "qat",
+    rank=8,
     title="Quantization-aware training",
     family="quantization",
     summary="Minutes to hours, needs a text. The best accuracy at 4 bits and below: the model learns to live with its grid.",

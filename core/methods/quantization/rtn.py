@@ -54,6 +54,7 @@ def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: st
 
 @method(
     "rtn",
+    rank=0,
     title="Round to nearest",
     family="quantization",
     summary="Seconds, needs no data. 8 bits: half the size, hardly a loss. 4 bits: a quarter, and it shows.",

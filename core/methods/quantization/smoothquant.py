@@ -73,6 +73,7 @@ def label(params: SmoothQuantParams) -> str:
 
 @method(
     "smoothquant",
+    rank=5,
     title="SmoothQuant",
     family="quantization",
     summary="A minute, needs a text. 8-bit weights and inputs with hardly a loss, where the layers' layout allows it.",
