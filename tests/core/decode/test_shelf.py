@@ -117,8 +117,12 @@ def test_the_quickened_model_writes_what_transformers_does(smol, quick):
             assert top.values[0] - top.values[1] < 1e-3
 
 
-@pytest.mark.parametrize("gamma", [1, 4, 8])
-@pytest.mark.parametrize("proposer", ["packed", "unsure", "tree", "n-gram", "early exit", "layer skip", "other tokens"])
+# Untrained layers of the target are rarely right, so that long drafts of theirs take minutes and show nothing more.
+WAYS = [(who, gamma) for who in ("packed", "tree", "n-gram", "other tokens") for gamma in (1, 4, 8)]
+WAYS += [(who, gamma) for who in ("early exit", "layer skip") for gamma in (1, 4)] + [("unsure", 8)]
+
+
+@pytest.mark.parametrize(("proposer", "gamma"), WAYS)
 def test_every_proposer_writes_exactly_the_plain_text(smol, quick, proposer, gamma):
     """256 tokens after five prompts, in float32."""
     (model, copied, plain), tokenizer = quick, smol[1]
