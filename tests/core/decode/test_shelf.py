@@ -139,7 +139,7 @@ def test_every_proposer_writes_exactly_the_plain_text(smol, quick, proposer, gam
     if proposer == "other tokens":
         from core.models import load
 
-        small = load.load(resources.STARTER / "shakespeare-1m", dtype="float32")
+        small = load.load(resources.STARTER_DRAFT, dtype="float32")
     for ids, written in plain:
         target = CachedModel(model)
         decoding = Decoding(target, ids, sampling=sampling, proposer=make[proposer](target), policy=Fixed(gamma), details=False)
