@@ -313,7 +313,7 @@ def two_gigabytes(tmp_path_factory):
     shutil.rmtree(folder)
 
 
-@pytest.mark.shelf  # it needs no model of the shelf, but minutes and 5 GB of disk
+@pytest.mark.bench  # many minutes and 5 GB of disk: run by hand
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak resident memory is read from /proc")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("name", "values"), [("rtn", {"bits": 4}), ("gptq", {"windows": 4, "context": 128})])
