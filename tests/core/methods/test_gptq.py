@@ -80,10 +80,11 @@ def test_fewer_tokens_than_columns_are_damped_enough():
     assert output_error(found, weight, x) < output_error(packed.quantize(weight, 4, 16, True), weight, x)
 
 
-def test_all_linears_become_packed_and_each_layer_reports_its_error(pico):
+@pytest.mark.parametrize("stepwise", [True, False])
+def test_all_linears_become_packed_and_each_layer_reports_its_error(pico, stepwise):
     names = [n for n, _ in linears(pico.model)]
     run = Recorder()
-    outcome = apply("gptq", pico, run, **SHORT)
+    outcome = apply("gptq", pico, run, stepwise=stepwise, **SHORT)
     assert all(isinstance(outcome.model.get_submodule(n), PackedLinear) for n in names)
     reported = {e.name.removeprefix("error/"): e.value for e in run.events if getattr(e, "name", "").startswith("error/")}
     assert reported.keys() == set(names)
@@ -100,7 +101,9 @@ def test_its_layers_err_less_than_those_of_rounding(pico_llama):
         out = apply(name, load.load(pico_llama), bits=3, group_size=16, **values).model(ids).logits.log_softmax(-1)
         return float((reference.exp() * (reference - out)).sum(-1).mean())
 
-    assert divergence("gptq", windows=32, context=64) < divergence("rtn")
+    rtn = divergence("rtn", symmetric=False)
+    for stepwise in (True, False):
+        assert divergence("gptq", windows=32, context=64, stepwise=stepwise) < rtn
 
 
 def test_the_same_seed_gives_the_same_codes_whatever_else_is_drawn(pico_llama):
