@@ -6332,6 +6332,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>加到海森矩阵上的平均对角元的比例。若某层误差大于 rtn，请升到 0.1。</translation>
         </message>
         <message>
+            <source>Layer after layer within a block</source>
+            <translation>块内逐层进行</translation>
+        </message>
+        <message>
+            <source>Look again at a block's later layers after its earlier ones were rounded, instead of at all of them before. Takes a quarter longer, and holds less in memory; on SmolLM2 no more accurate.</source>
+            <translation>在一个块的前面几层舍入之后再重新观察其后面的层，而不是事先一起观察全部层。耗时多四分之一，占用内存更少；在 SmolLM2 上并不更准确。</translation>
+        </message>
+        <message>
             <source>GPTQ</source>
             <translation>GPTQ</translation>
         </message>
