@@ -411,6 +411,46 @@ class GradientStudySpec(Spec):
     text: str | None = None  # None: the starter's training text
 
 
+class HeadMap(Record):
+    """What each unit of attention is worth, by criterion: {criterion: layers x units}; None where a unit wasn't measured.
+
+    Criteria: 'taylor' (sum over the tokens of |dL/dxi xi|, per token), 'taylor_normalised' (each layer's divided by its L2 norm),
+    'magnitude' (L2 norm of the unit's weights), 'random', 'leave_out' (the loss with the unit masked, minus `base`).
+    """
+
+    layers: int
+    units: int  # a layer
+    unit: Literal["head", "kv_group"]  # kv_group: the query heads that share a key-value head, and that head
+    heads_per_unit: int
+    scores: dict[str, tuple[tuple[float | None, ...], ...]]
+    base: float  # loss of the whole model on the text that the scores are of: nats a token, or a sample for a classifier
+    tokens: int
+    conditions: dict[str, Any] = {}
+
+
+class HeadsSpec(Spec):
+    """What attention heads are worth. Units are (layer, unit), both from 0; a unit is a head, or a key-value group of heads.
+
+    importance: result {map: HeadMap}; where `leave_out`, also run.metric('heads/leave_out/<layer>.<unit>', step, loss - base).
+    loss: result {loss, base, perplexity, base_perplexity, tokens, predicted: {criterion: loss}}, with the units in `off` masked, on
+    text that importance wasn't computed on. curve: units of `off` and then the least important by `criterion` go one after the other;
+    run.metric('heads/curve/<criterion>', units removed, value), result {points: [[removed, value]], total, measure}.
+    """
+
+    kind: Literal["heads"] = "heads"
+    workspace: str
+    variant: str
+    action: Literal["importance", "loss", "curve"] = "importance"
+    off: tuple[tuple[int, int], ...] = ()
+    criterion: Literal["taylor", "taylor_normalised", "magnitude", "random", "leave_out"] = "taylor"
+    leave_out: bool = False
+    windows: int = Field(8, ge=1, le=1024)
+    context: int = Field(256, ge=8)
+    text: str | None = None  # None: the starter's training text; losses and curves are measured on its held-out text
+    labels: str | None = None  # a labels file, for a classifier
+    seed: int = 0
+
+
 class LayerLookSpec(Spec):
     """Result: see core.models.layer_look.look. Weights of one quantized layer before and after; read from the files, no model is built."""
 
@@ -434,6 +474,7 @@ AnySpec = Annotated[
     | SensitivitySpec
     | GradientStudySpec
     | LayerLookSpec
+    | HeadsSpec
     | ExportSpec
     | TryExportSpec,
     Field(discriminator="kind"),
