@@ -243,6 +243,16 @@ class LayerMeasured(Event):
     layer: dict[str, Any]
 
 
+# ---- gradients in fewer bits --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GradientsTried(Event):
+    """A choice of core.methods.gradient_study, after each of its runs: its row as in the result, of the runs there are so far."""
+
+    row: dict[str, Any]
+
+
 # ---- to a worker ------------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from core import events
 from core.methods import Given, estimates, training
 from core.methods.training import TrainingParams
 from core.run import Run
@@ -58,9 +59,10 @@ def study(
 ) -> dict[str, Any]:
     """{rows, steps, parameters, start}: one row for each choice, in their order; `model` is left as it was.
 
-    A row: {name, bits, per, feedback, heldout_loss, stderr (over seeds; None with one), heldout_perplexity, sent, plain (bytes a
-    run), error (relative, of the gradients that arrived, mean over the steps), seconds, curve [(step, heldout_loss)] of the first
-    seed}. start: the loss before training. Emits 'heldout_loss/<name>' as it goes. Raises what training raises.
+    A row: {name, bits, per, feedback, heldout_loss, stderr (over seeds; None with one), losses (of each seed), heldout_perplexity,
+    sent, plain (bytes a run), error (relative, of the gradients that arrived, mean over the steps), seconds, curve
+    [(step, heldout_loss)] of the first seed, start}. start: the loss before training. Emits 'heldout_loss/<name>' as it goes, and
+    the row as GradientsTried after each run. Raises what training raises.
     """
     learn, aside = training.read(given.text, given.tokenizer, params.context, run, given.info.context)
     vocabulary = model.config.get_text_config().vocab_size
@@ -74,26 +76,33 @@ def study(
         for seed in range(given.seed, given.seed + seeds):
             run.stage(f"Training with gradients in {name_of(choice)}")
             found.append(_train(model, settings, choice, run, given, learn, held_out, vocabulary, seed))
+            run.emit(events.GradientsTried(run.job, _row(choice, found)))
             run.check_cancelled()
-        losses = [f["loss"] for f in found]
         start = found[0]["start"] if start is None else start
-        rows.append(
-            {
-                "name": name_of(choice),
-                "bits": bits,
-                "per": per,
-                "feedback": feedback,
-                "heldout_loss": statistics.fmean(losses),
-                "stderr": statistics.stdev(losses) / len(losses) ** 0.5 if len(losses) > 1 else None,
-                "heldout_perplexity": training.exp(statistics.fmean(losses)),
-                "sent": found[0]["sent"],
-                "plain": found[0]["plain"],
-                "error": found[0]["error"],
-                "seconds": statistics.fmean(f["seconds"] for f in found),
-                "curve": found[0]["curve"],
-            }
-        )
+        rows.append(_row(choice, found))
     return {"rows": rows, "steps": params.steps, "parameters": sum(p.numel() for p in model.parameters()), "start": start, "seeds": seeds}
+
+
+def _row(choice: Choice, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the runs of a choice say together."""
+    bits, per, feedback = choice
+    losses = [f["loss"] for f in found]
+    return {
+        "name": name_of(choice),
+        "bits": bits,
+        "per": per,
+        "feedback": feedback,
+        "heldout_loss": statistics.fmean(losses),
+        "stderr": statistics.stdev(losses) / len(losses) ** 0.5 if len(losses) > 1 else None,
+        "losses": losses,
+        "heldout_perplexity": training.exp(statistics.fmean(losses)),
+        "sent": found[0]["sent"],
+        "plain": found[0]["plain"],
+        "error": found[0]["error"],
+        "seconds": statistics.fmean(f["seconds"] for f in found),
+        "curve": found[0]["curve"],
+        "start": found[0]["start"],
+    }
 
 
 def _train(
