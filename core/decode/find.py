@@ -110,7 +110,7 @@ def find(target: Any, tried: Sequence[Candidate], spec: FindDraftSpec, run: Run,
     if not spec.prompts:
         raise UserError("There's no prompt to try drafts on.", hint="Write one that's like what you'll use the model for.")
     sampling = sampling_of(spec, target)
-    prompts = [encode(text, lab.tokenizer) for text in spec.prompts]
+    prompts = [encode(text + spec.forced, lab.tokenizer) for text in spec.prompts]  # a forced beginning costs nobody a draft
     rows: list[dict] = []
     plain: list[float] = []
     for number, one in enumerate(tried):

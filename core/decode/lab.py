@@ -523,6 +523,8 @@ def _compare(lane: Lane, plain: Lane) -> dict:
     if "stopped" in (plain.decoding.stop, lane.decoding.stop):
         both = min(len(ours), len(theirs))
         ours, theirs = ours[:both], theirs[:both]
+        if not both:
+            return {}  # stopped before there was anything to compare
     if ours == theirs:
         return {"identical": True}
     same = zip(ours, theirs, strict=False)

@@ -139,3 +139,12 @@ def test_rounds_without_a_draft_dilute_what_is_predicted():
     assert find.diluted(2.0, 3.0, 1.0) == 2
     assert find.diluted(2.0, 3.0, 0.0) == 1
     assert find.diluted(2.0, 3.0, 0.5) == pytest.approx(4 / 2.5)  # two rounds: 4 tokens in the time of 1.5 + 1
+
+
+def test_drafts_are_tried_after_a_forced_beginning(target, monkeypatch):
+    seen = []
+    monkeypatch.setattr(find, "_try", lambda lab, one, row, prompts, *rest: seen.append(prompts))
+    found(target, proposers=("ngram",))
+    found(target, proposers=("ngram",), forced=" told a story")
+    plain, forced = seen
+    assert all(after[: len(before)] == before and len(after) > len(before) for before, after in zip(plain, forced, strict=True))

@@ -3,6 +3,7 @@
 import copy
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -535,3 +536,10 @@ def test_the_space_between_prompt_and_text_is_part_of_the_text(target):
     halves = target.tokenizer("\u6f22\u6f22")["input_ids"]  # bytes of a character on either side
     for cut in range(len(halves)):
         assert lab.continued(halves[:cut], halves[cut:], target.tokenizer) == target.tokenizer.decode(halves[cut:])
+
+
+def test_a_race_that_was_stopped_before_it_wrote_claims_nothing():
+    """Two empty texts are alike, and show nothing."""
+    lanes = [SimpleNamespace(ids=ids, rounds=[], decoding=SimpleNamespace(stop="stopped")) for ids in ([], [5, 6])]
+    assert lab._compare(*lanes) == {}
+    assert lab._compare(lanes[1], lanes[1]) == {"identical": True}
