@@ -25,14 +25,28 @@ class TextRef(BaseModel):
     sha256: str = ""
 
 
+class LabelsRef(BaseModel):
+    """Labelled examples: a file or a data set's name on the Hub, its columns ('': found), and the sha256 of what it held."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    path: str
+    sha256: str = ""
+    text: str = ""
+    label: str = ""
+
+
 class Step(BaseModel):
-    """One method with its settings. `text` is what calibration or training reads; None: the starter's training text."""
+    """One method with its settings. `text` is what calibration or training reads; None: the starter's training text.
+
+    `labels`: the examples that a classifier learns from; None: those that the variant before it learnt from.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     method: str
     params: dict[str, Any] = {}
     seed: int = 0
     text: TextRef | None = None
+    labels: LabelsRef | None = None
 
 
 class Source(BaseModel):
@@ -52,6 +66,11 @@ class Recipe(BaseModel):
 
     def extended(self, step: Step, **changes: Any) -> Recipe:
         return self.model_copy(update={"steps": (*self.steps, step), **changes})
+
+    @property
+    def labels(self) -> LabelsRef | None:
+        """The examples that the last step with any learnt from."""
+        return next((step.labels for step in reversed(self.steps) if step.labels), None)
 
     def to_yaml(self) -> str:
         return yaml.safe_dump(self.model_dump(mode="json", exclude_none=True), sort_keys=False, allow_unicode=True)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.params import Knob
-from core.recipe import Recipe, Step
+from core.recipe import LabelsRef, Recipe, Step
 
 Task = Literal["causal-lm", "encoder", "classifier", "unknown"]
 Kind = Literal["original", "pruned", "quantized", "distilled", "combined"]
@@ -48,6 +48,13 @@ class MethodInfo(Record):
     paper: str = ""
     knobs: tuple[Knob, ...] = ()
     error: str = ""
+
+    def needs_of(self, task: Task) -> tuple[str, ...]:
+        """What it needs on a model for that task. Where it names both text and labels, a classifier learns from labels, others from text."""
+        if {"text", "labels"} <= set(self.needs):
+            other = "text" if task == "classifier" else "labels"
+            return tuple(need for need in self.needs if need != other)
+        return self.needs
 
 
 class DeviceInfo(Record):
@@ -190,6 +197,13 @@ class EstimateSpec(Spec):
     device: str = "auto"
 
 
+class LabelsSpec(Spec):
+    """What a file or data set of labelled examples holds. Result: see core.data.labels.describe."""
+
+    kind: Literal["labels"] = "labels"
+    labels: LabelsRef
+
+
 class ImportSpec(Spec):
     """Result {variant}. With `measure`, perplexity (on `text`) and speed follow: the baseline."""
 
@@ -212,9 +226,10 @@ class ApplySpec(Spec):
     variant: str
     steps: tuple[Step, ...]
     name: str | None = None
-    measure: bool = True  # perplexity, KL, agreement against the root original, and speed
+    measure: bool = True  # perplexity, KL, agreement against the root original, and speed; of a classifier, accuracy
     text: str | None = None
     max_tokens: int | None = None
+    labels: LabelsRef | None = None  # to measure a classifier on; None: those that it learnt from
 
 
 class EvaluateSpec(Spec):
@@ -229,6 +244,7 @@ class EvaluateSpec(Spec):
     max_tokens: int | None = None
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     speed: bool = False
+    labels: LabelsRef | None = None  # to measure a classifier on; None: those that it learnt from
 
 
 class SpeedSpec(Spec):
@@ -463,6 +479,7 @@ class LayerLookSpec(Spec):
 AnySpec = Annotated[
     InspectSpec
     | EstimateSpec
+    | LabelsSpec
     | ImportSpec
     | ApplySpec
     | EvaluateSpec
@@ -480,7 +497,7 @@ AnySpec = Annotated[
     Field(discriminator="kind"),
 ]
 
-LIGHT = ("inspect", "estimate", "enumerate", "layer-look")  # served by the spare worker, which stays spare
+LIGHT = ("inspect", "estimate", "labels", "enumerate", "layer-look")  # served by the spare worker, which stays spare
 
 
 class Job(Record):

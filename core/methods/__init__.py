@@ -1,6 +1,6 @@
 """Methods: the registry of everything that makes one variant out of another.
 
-A method is one file under pruning/, quantization/ or distillation/: a Params class and a function
+A method is one file under pruning/, quantization/, distillation/ or recovery/: a Params class and a function
 
     @method("magnitude", title=..., family="pruning", summary=..., paper=...)
     def magnitude(model, params: MagnitudeParams, run: Run, given: Given) -> Outcome:
@@ -28,11 +28,12 @@ from core.records import Ledger, MethodInfo, SourceInfo, Task
 from core.run import Run
 
 if TYPE_CHECKING:
+    from core.data.labels import Labels
     from core.data.text import Text
     from core.methods.sequential import Home
     from core.models.load import Loaded
 
-PACKAGES = ("core.methods.pruning", "core.methods.quantization", "core.methods.distillation")
+PACKAGES = ("core.methods.pruning", "core.methods.quantization", "core.methods.distillation", "core.methods.recovery")
 NEEDS = ("calibration", "text", "labels", "teacher")
 
 
@@ -44,9 +45,11 @@ class Given:
     folder: Path  # where the parent lies: configuration, tokenizer
     info: SourceInfo
     text: Text | None = None  # what calibration or training reads
+    labels: Labels | None = None  # what a classifier learns from, where it's known; its held-out part is for measuring only
     seed: int = 0
     device: str = "cpu"
     load_variant: Callable[[str], Loaded] = field(default=lambda variant: _no_variants(variant))
+    uncut: str = ""  # id of the variant that this one was cut down from: the original, or the first classifier of its line
     home: Home | None = None  # of the blocks, for a method that goes block by block: sequential.walk takes it
 
 
@@ -256,9 +259,17 @@ def _check_given(info: MethodInfo, model: Any, given: Given, packed_parent: bool
             name=given.info.name,
             method=info.title,
         )
-    if ("text" in info.needs or "calibration" in info.needs) and given.text is None:
+    needs = info.needs_of(given.info.task)
+    if "labels" in needs and given.labels is None:
+        raise UserError(
+            "{method} needs labelled examples to learn from.",
+            hint="Choose a file with a text and its class in each row.",
+            kind="data",
+            method=info.title,
+        )
+    if ("text" in needs or "calibration" in needs) and given.text is None:
         raise UserError("{method} needs a text to learn from.", hint="Choose a text file.", kind="data", method=info.title)
-    if "text" in info.needs and given.tokenizer is None:
+    if ("text" in needs or "labels" in needs) and given.tokenizer is None:
         raise UserError(
             "{name} has no tokenizer, so {method} can't read the text.",
             hint="Put tokenizer.json beside the model and import it again.",

@@ -23,7 +23,7 @@ from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
 from core.methods.common import stored_dtype
 from core.methods.distillation.distil import distillation_loss, divergence
-from core.methods.distillation.finetune import PRUNED_FROM
+from core.methods.recovery.finetune import PRUNED_FROM
 from core.methods.quantization import grid, w8a8
 from core.methods.quantization.grid import GridParams
 from core.models import packed

@@ -8,7 +8,7 @@ import torch
 from core import methods
 from core.errors import Cancelled, UserError
 from core.methods import training
-from core.methods.distillation.finetune import FinetuneParams
+from core.methods.recovery.finetune import FinetuneParams
 from core.models import load
 from core.models.blocks import linears, weight_of
 from tests.core.methods.conftest import Recorder, apply, give, make_text, same
