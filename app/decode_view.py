@@ -90,6 +90,7 @@ class DecodeView(QWidget):
         self._live: DecodeRun | None = None
         self._shown: DecodeRun | None = None
         self._runs: list[DecodeRun] = []  # of this session, oldest first
+        self._before: DecodeRun | None = None  # what was shown before the run under way
         self._presses, self._asked = 0, False  # presses of Step not worked off; whether a round was asked for and hasn't come
         self._pause_asked, self._stopping = False, False
         self._clock, self._ticked = 0.0, 0.0  # replay: seconds into the run, and when that was
@@ -443,7 +444,7 @@ class DecodeView(QWidget):
         target, draft = self.controls.names()
         name = f"{datetime.datetime.now():%Y-%m-%dT%H-%M-%S}-{new_id('run')[-6:]}"
         run = DecodeRun(name, spec, target, draft, self.controls.rival_name())
-        self._live = run
+        self._live, self._before = run, self._shown
         self._presses, self._asked = int(paused), False
         self._pause_asked, self._stopping = paused, False
         self._fail(None)
@@ -551,8 +552,12 @@ class DecodeView(QWidget):
             self._clock = run.end
             if run is self._shown:
                 self._go(len(run.lane.rounds))
-        else:
-            self._show_run(None)
+        else:  # it wrote nothing: what was shown before it comes back
+            self._show_run(self._before)
+            if self._before is not None:
+                self._clock = self._before.end
+                self._go(len(self._before.lane.rounds))
+        self._before = None
         self._say(self._note_for(run) if run.lane.rounds else "")
         self._refresh()
         self.finished.emit(run)
@@ -1111,7 +1116,7 @@ class DecodeView(QWidget):
         except ValueError:
             when = None
         today = when is not None and when.date() == datetime.date.today()
-        parts = [f"{when:%H:%M}" if today else f"{when:%Y-%m-%d %H:%M}"] if when else []
+        parts = [f"{when:%H:%M:%S}" if today else f"{when:%Y-%m-%d %H:%M}"] if when else []
         who = self.tr("{draft} for {target}") if head.get("draft_name") else self.tr("{target}, plain")
         parts.append(who.format(draft=head.get("draft_name", ""), target=head.get("target_name", "")))
         if head.get("draft_name"):
@@ -1119,6 +1124,8 @@ class DecodeView(QWidget):
         parts.append(self.tr("greedy") if not spec.get("temperature") else self.tr("temp. {t}").format(t=f"{spec['temperature']:g}"))
         if result.get("tested"):
             parts.append(fmt_percent(result.get("accepted", 0) / result["tested"], 0))
+        if said := " ".join(_prompt_of(head).split()):
+            parts.append(f"\u201c{said if len(said) <= 28 else said[:27] + chr(0x2026)}\u201d")
         return "  \u00b7  ".join(parts).replace("&", "&&")
 
     def _show_recorded(self, run: DecodeRun) -> None:

@@ -585,6 +585,16 @@ def test_a_worker_that_dies_half_way_leaves_what_it_wrote(lab):
     assert len(recorded(lab)) == 1
 
 
+def test_a_run_that_wrote_nothing_gives_the_one_before_it_back(lab):
+    whole_run(lab)
+    first, cells = lab.shown_run, len(lab.flow.cells)
+    lab.run()
+    lab.board.event.emit(Failed(lab.board.job, "memory", "It didn't fit.", "Choose less."))
+    assert lab.shown_run is first
+    assert len(lab.flow.cells) == cells
+    assert lab.failure_label.text() == "It didn't fit. Choose less."
+
+
 def test_a_second_run_takes_the_place_of_the_first(lab):
     whole_run(lab)
     first = lab.shown_run
