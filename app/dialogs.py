@@ -130,7 +130,7 @@ class AboutDialog(QDialog):
             label(
                 self.tr(
                     "Takes off what a model doesn't need: prunes, quantizes and distils it, shows what each cut cost, "
-                    "drafts with one model for another, and exports to ONNX."
+                    "drafts with one model for another, and exports to ONNX and GGUF."
                 ),
                 "caption",
                 wrap=True,

@@ -30,6 +30,7 @@ from app.library_model import NAME, SCORE, SIZE, GhostRole, IdRole, Library, Lib
 from app.theme import SEMIBOLD, icon, icon_pixmap, numbers, theme, ui_font
 from app.widgets import label
 from core.errors import UserError
+from core.records import Variant
 
 ROW, NARROW = 30, 280
 
@@ -185,6 +186,16 @@ class LibraryView(QFrame):
         if index.isValid() and not index.data(GhostRole):
             self.menu(index.data(IdRole)).popup(where)
 
+    def _views(self, v: Variant) -> list[tuple[str, str, str, bool]]:
+        """What can be looked at part by part: of a quantized variant its layers' grids, of another what each part is worth."""
+        if v.info.quantization:
+            return [("layers", "columns", self.tr("&Layers…"), True)]
+        judged = v.info.task in ("causal-lm", "classifier")
+        return [
+            ("sensitivity", "columns", self.tr("&Sensitivity of layers…"), judged),
+            ("gradients", "curve", self.tr("Study &gradients…"), v.info.task == "causal-lm"),
+        ]
+
     def menu(self, variant: str) -> QMenu:
         """What can be done with a variant."""
         menu = QMenu(self)
@@ -200,7 +211,9 @@ class LibraryView(QFrame):
             ("distil", "distil", self.tr("D&istil…"), True),
             ("finetune", "finetune", self.tr("Fine-&tune…"), True),
             ("evaluate", "evaluate", self.tr("&Evaluate…"), True),
-            ("export", "export", self.tr("E&xport to ONNX…"), True),
+            ("export", "export", self.tr("E&xport…"), True),
+            None,
+            *self._views(v),
             None,
             ("rename", "rename", self.tr("&Rename"), True),
             ("folder", "folder", self.tr("Show &folder"), True),

@@ -176,7 +176,7 @@ class MainWindow(QMainWindow):
             ("distil", "distil", self.tr("Distil"), self.tr("Teach a smaller model what this one says")),
             ("finetune", "finetune", self.tr("Fine-tune"), self.tr("Train on, to recover what a cut cost")),
             ("evaluate", "evaluate", self.tr("Evaluate"), self.tr("Measure a variant again, or on another text")),
-            ("export", "export", self.tr("Export"), self.tr("Export to ONNX, with a check of the result")),
+            ("export", "export", self.tr("Export"), self.tr("Export to ONNX or GGUF, with a check of the result")),
         ):
             action = QToolButton()
             action.setProperty("bar", True)
@@ -259,7 +259,7 @@ class MainWindow(QMainWindow):
             "distil": ("Ctrl+Shift+D", self.tr("Distil"), act("distil")),
             "finetune": ("Ctrl+Shift+F", self.tr("Fine-tune"), act("finetune")),
             "evaluate": ("Ctrl+E", self.tr("Evaluate"), act("evaluate")),
-            "export": ("Ctrl+Shift+E", self.tr("Export to ONNX"), act("export")),
+            "export": ("Ctrl+Shift+E", self.tr("Export to ONNX or GGUF"), act("export")),
             "tradeoff": ("Ctrl+1", self.tr("Show the trade-off"), lambda: self.show_page("tradeoff")),
             "decode_page": ("Ctrl+2", self.tr("Show the decode lab"), lambda: self.show_page("decode")),
             "filter": ("Ctrl+F", self.tr("Filter the variants"), lambda: self.tree.search.setFocus()),
@@ -487,7 +487,7 @@ class MainWindow(QMainWindow):
         elif action in ("decode", "draft"):
             self.show_page("decode")
             (self.decode.set_target if action == "decode" else self.decode.set_draft)(variant)
-        elif action in ("sensitivity", "layers"):
+        elif action in ("sensitivity", "layers", "gradients"):
             self.open_layers(action, variant)
         elif action == "folder":
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.library.workspace.path(variant))))
@@ -546,12 +546,18 @@ class MainWindow(QMainWindow):
         return wizard
 
     def open_layers(self, action: str, variant: str) -> Any:
-        """'sensitivity': the map and the bits under a budget; 'layers': weights before and after. Returns the dialog."""
+        """'sensitivity': the map and the bits under a budget; 'layers': weights before and after; 'gradients': the study of
+        them. Returns the dialog.
+        """
         if action == "sensitivity":
             from app.sensitivity import SensitivityDialog
 
             dialog = SensitivityDialog(self.library, self.board, variant, self)
             dialog.applied.connect(self._submitted)
+        elif action == "gradients":
+            from app.gradient_study import GradientStudyDialog
+
+            dialog = GradientStudyDialog(self.library, self.board, variant, self)
         else:
             from app.histograms import HistogramDialog
 
