@@ -377,16 +377,22 @@ def _plan(model: nn.Module, changes: dict[str, Any], shapes: dict[str, tuple[int
             continue
         try:
             config = make(model.config, changes)
+            with torch.device("meta"):
+                empty = cls(config)
         except (ValueError, StrictDataclassError) as error:  # transformers' own checks of a config
-            why = str(error).splitlines()[-1].removesuffix(".").split(": ", 1)[-1].strip()
+            why = _why(model, changes, str(error).splitlines()[-1].removesuffix(".").split(": ", 1)[-1].strip())
             continue
-        with torch.device("meta"):
-            empty = cls(config)
         found = {name: tuple(t.shape) for name, t in empty.state_dict().items()}
         if found == shapes:
             return empty, config
-        why = _NO_HEAD_DIM if "num_attention_heads" in changes else "its config can't express those shapes"
+        why = _why(model, changes, "its config can't express those shapes")
     return why
+
+
+def _why(model: nn.Module, changes: dict[str, Any], said: str) -> str:
+    """The reason that matters: with no word for the width of a head, the number of heads doesn't."""
+    known = "head_dim" in type(model.config.get_text_config())().to_dict()
+    return said if known or "num_attention_heads" not in changes else _NO_HEAD_DIM
 
 
 def _same(config: Any, changes: dict[str, Any]) -> Any:
