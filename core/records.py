@@ -50,7 +50,7 @@ class MethodInfo(Record):
     error: str = ""
 
     def needs_of(self, task: Task) -> tuple[str, ...]:
-        """What it needs on a model for that task. Where it names both text and labels, a classifier learns from labels, others from text."""
+        """What it needs on a model for that task. Of text and labels, where it names both: a classifier labels, others text."""
         if {"text", "labels"} <= set(self.needs):
             other = "text" if task == "classifier" else "labels"
             return tuple(need for need in self.needs if need != other)
@@ -476,6 +476,21 @@ class LayerLookSpec(Spec):
     layer: str | None = None  # None: the first
 
 
+class ActivationLookSpec(Spec):
+    """Result {file}: {layers, conditions, before} as JSON in the variant's folder; layers: see core.models.activation_look.compare.
+
+    What was looked at before under the same settings isn't computed again.
+    """
+
+    kind: Literal["activation-look"] = "activation-look"
+    workspace: str
+    variant: str
+    windows: int = Field(8, ge=1, le=1024)
+    context: int = Field(128, ge=8)
+    text: str | None = None  # None: the starter's training text
+    seed: int = 0
+
+
 AnySpec = Annotated[
     InspectSpec
     | EstimateSpec
@@ -491,6 +506,7 @@ AnySpec = Annotated[
     | SensitivitySpec
     | GradientStudySpec
     | LayerLookSpec
+    | ActivationLookSpec
     | HeadsSpec
     | ExportSpec
     | TryExportSpec,

@@ -83,8 +83,8 @@ def look(folder: Path, before: Path | None, layer: str | None = None) -> dict[st
         power = float(dense.square().sum())
         out["error"] = math.sqrt(float((after - dense).square().sum()) / power) if power else 0.0
         shown = dense
-    out["columns"] = _channels(shown.abs().amax(0))
-    out["rows"] = _channels(shown.abs().amax(1))
+    out["columns"] = channels(shown.abs().amax(0))
+    out["rows"] = channels(shown.abs().amax(1))
     return out
 
 
@@ -138,8 +138,8 @@ def _counts(values: Tensor, edges: tuple[float, float], bins: int) -> list[int]:
     return torch.histc(inside, bins, *edges).long().tolist()
 
 
-def _channels(largest: Tensor) -> dict[str, Any]:
-    """Of the largest |weight| in each channel (n,): the picture's bars, the median, and those that stand out."""
+def channels(largest: Tensor) -> dict[str, Any]:
+    """Of the largest absolute value in each channel (n,): the picture's bars, the median, and those that stand out."""
     median = float(largest.median())
     count = len(largest)
     joined = -(-count // CHANNELS)

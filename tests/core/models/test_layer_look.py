@@ -87,7 +87,7 @@ def test_outlier_channels_are_named(pico_llama, quantized, tmp_path):
 def test_wide_layers_are_joined_without_losing_the_largest():
     largest = torch.rand(1000)
     largest[777] = 9
-    found = layer_look._channels(largest)
+    found = layer_look.channels(largest)
     assert len(found["largest"]) == 334
     assert found["joined"] == 3
     assert max(found["largest"]) == found["largest"][777 // 3] == 9
