@@ -23,7 +23,7 @@ from core.cli.drive import Driver, out
 from core.errors import Cancelled, UserError, explain
 from core.pairing import draft_note
 from core.params import parse_settings
-from core.recipe import Recipe, Step, TextRef
+from core.recipe import LabelsRef, Recipe, Step, TextRef
 from core.records import (
     ApplySpec,
     Drafting,
@@ -34,6 +34,7 @@ from core.records import (
     GenerateSpec,
     GradientStudySpec,
     ImportSpec,
+    LabelsSpec,
     Measurement,
     SensitivitySpec,
     SpeedSpec,
@@ -83,6 +84,13 @@ def command(name: str) -> Callable:
 
 
 workspace_option = click.option("-w", "--workspace", required=True, type=click.Path(file_okay=False), help="The workspace folder.")
+labels_option = click.option(
+    "--labels", metavar="FILE", help="Examples, a text and its class in each row: CSV, JSON lines, Parquet, or org/name."
+)
+columns_options = [
+    click.option("--text-column", default="", help="The column with the text; found by its name otherwise."),
+    click.option("--label-column", default="", help="The column with the class; found by its name otherwise."),
+]
 variant_option = click.option("--variant", required=True, help="A variant's id (or its name, where just one has it).")
 device_option = click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1, mps, or auto: the best there is.")
 
@@ -315,6 +323,9 @@ def _made(spec: Any, title: str, workspace: str, device: str, as_json: bool, deb
 @variant_option
 @click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="A knob; may be repeated. 'methods METHOD' lists them.")
 @click.option("--text", type=click.Path(dir_okay=False), help="Text to calibrate or train on; the starter's training text otherwise.")
+@labels_option
+@columns_options[0]
+@columns_options[1]
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--name", help="What to call the new variant.")
 @click.option("--measure/--no-measure", default=False, show_default=True, help="Measure quality and speed afterwards, as the window does.")
@@ -325,6 +336,9 @@ def apply(
     variant: str,
     settings: tuple[str, ...],
     text: str | None,
+    labels: str | None,
+    text_column: str,
+    label_column: str,
     seed: int,
     name: str | None,
     measure: bool,
@@ -335,9 +349,42 @@ def apply(
     """Apply METHOD to a variant; prints the new variant's id."""
     home = Workspace(workspace)
     source = home.variant(variant)
-    step = Step(method=method, params=parse_settings(settings), seed=seed, text=TextRef(path=_file(text) or "") if text else None)
+    step = Step(
+        method=method,
+        params=parse_settings(settings),
+        seed=seed,
+        text=TextRef(path=_file(text) or "") if text else None,
+        labels=_labels(labels, text_column, label_column),
+    )
     spec = ApplySpec(workspace=str(home.folder), variant=source.id, steps=(step,), name=name, measure=measure)
     _made(spec, f"{method} on {source.name}", workspace, device, as_json, debug)
+
+
+def _labels(path: str | None, text: str, label: str) -> LabelsRef | None:
+    if path is None:
+        return None
+    return LabelsRef(path=_file(path) or "" if Path(path).expanduser().exists() else path, text=text, label=label)
+
+
+@command("labels")
+@click.argument("file")
+@columns_options[0]
+@columns_options[1]
+def labels(file: str, text_column: str, label_column: str, as_json: bool, debug: bool) -> None:
+    """What a FILE of labelled examples holds (or 'org/name' on the Hub): its columns, its classes, and what's held out."""
+    with Driver(quiet=True, debug=debug) as driver:
+        result = driver.run(LabelsSpec(labels=_labels(file, text_column, label_column)), f"Reading {file}")
+    if as_json:
+        document(result)
+        return
+    out(f"{result['rows']:,} examples, {result['heldout']:,} of them held out for measuring; columns: {', '.join(result['columns'])}")
+    out(f"Text: {result['text']}. Class: {result['label']}.")
+    if result["left_out"]:
+        out(f"{result['left_out']:,} rows have no text or no class and are left out.")
+    made = table("class", "examples")
+    for name, count in result["classes"].items():
+        made.add_row(name, f"{count:,}")
+    show(made)
 
 
 @command("run")
@@ -397,6 +444,9 @@ def delete(workspace: str, variant: str, as_json: bool, debug: bool) -> None:
 @workspace_option
 @variant_option
 @click.option("--text", type=click.Path(dir_okay=False), help="Text to score; the starter's held-out text otherwise.")
+@labels_option
+@columns_options[0]
+@columns_options[1]
 @click.option("--reference", help="Another variant: KL divergence and agreement with it are measured too.")
 @click.option("--context", type=click.IntRange(2), help="Tokens a window; 512, or the model's context where that's smaller.")
 @click.option("--max-tokens", type=click.IntRange(2), help="Score no more than so many tokens of the text.")
@@ -408,6 +458,9 @@ def evaluate(
     workspace: str,
     variant: str,
     text: str | None,
+    labels: str | None,
+    text_column: str,
+    label_column: str,
     reference: str | None,
     context: int | None,
     max_tokens: int | None,
@@ -416,7 +469,7 @@ def evaluate(
     as_json: bool,
     debug: bool,
 ) -> None:
-    """Perplexity on a text, and with a reference KL divergence and top-1 agreement, each with its standard error."""
+    """Perplexity on a text (of a classifier accuracy on labels), and with a reference KL divergence and agreement, each with its error."""
     home = Workspace(workspace)
     source = home.variant(variant)
     spec = EvaluateSpec(
@@ -427,6 +480,7 @@ def evaluate(
         context=context,
         max_tokens=max_tokens or sys.maxsize,
         dtype=dtype,
+        labels=_labels(labels, text_column, label_column),
     )
     with Driver(quiet=as_json, debug=debug) as driver:
         result = driver.run(spec, f"Evaluating {source.name}", device=device)

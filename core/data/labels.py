@@ -2,8 +2,8 @@
 
 Covers CSV, TSV, JSON lines and Parquet files, and data sets of the Hub through `datasets`; a column with the text and a column
 with the class, named or found. Which examples are held out depends on their text alone: it's the same for everyone who reads
-the same data, in whatever order, and a text that occurs twice is never on both sides. Pairs of texts, several classes for one
-text and numbers to be predicted aren't covered.
+the same data, in whatever order, and a text that occurs twice is never on both sides. And what a classifier says of texts.
+Pairs of texts, several classes for one text and numbers to be predicted aren't covered.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from core.data.text import padded
 from core.errors import UserError, explain
 from core.recipe import LabelsRef
 
@@ -198,9 +201,10 @@ def _jsonl(path: Path, content: str) -> dict[str, list[Any]]:
         if content.lstrip().startswith("["):
             rows = json.loads(content)
         else:
-            for number, line in enumerate(content.splitlines(), 1):
+            for line in content.split("\n"):  # not splitlines: a text may hold U+2028
                 if line.strip():
                     rows.append(json.loads(line))
+                number += 1
         wrong = next((i for i, row in enumerate(rows, 1) if not isinstance(row, dict)), None)
     except ValueError as error:
         raise UserError(
@@ -415,3 +419,14 @@ def to_model(labels: Labels, id2label: dict[int, str]) -> tuple[int, ...]:
             mine=", ".join(str(n) for n in list(id2label.values())[:8]),
         )
     return tuple(table[i] for i in labels.labels)
+
+
+def class_logits(model: Any, tokenizer: Any, texts: Sequence[str], longest: int) -> torch.Tensor:
+    """A classifier's logits for each text, (texts, classes), padding masked out; texts are cut at `longest` tokens.
+
+    A model that pools the last token finds it by its padding's id; one that names none is asked text by text.
+    """
+    device, pad = next(model.parameters()).device, model.config.pad_token_id
+    groups = [list(texts)] if pad is not None else [[text] for text in texts]
+    fed = (padded(tokenizer, group, longest, pad) for group in groups)
+    return torch.cat([model(**{name: tensor.to(device) for name, tensor in one.items()}).logits for one in fed])

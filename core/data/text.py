@@ -1,7 +1,7 @@
 """Text: reading a file, its token ids, and windows of them.
 
-Covers plain UTF-8 text as one long sequence. Labelled data, shuffling and batches are not here; nothing is
-padded, and no special token is added, since either would count in a score.
+Covers plain UTF-8 text as one long sequence, to which no padding and no special token is added, since either would count in a
+score; and short texts side by side, which need both. Labelled data, shuffling and batches are not here.
 """
 
 from __future__ import annotations
@@ -86,6 +86,19 @@ def _encode(tokenizer: Any, content: str) -> list[int]:
     # verbose=False: a text longer than the context is what is wanted here, and needs no warning
     out = tokenizer(content, add_special_tokens=False, truncation=False, padding=False, return_attention_mask=False, verbose=False)
     return list(out["input_ids"])
+
+
+def padded(tokenizer: Any, texts: list[str], longest: int, pad: int | None = None) -> dict[str, torch.Tensor]:
+    """input_ids and attention_mask, (texts, longest of them), cut at `longest` tokens and padded on the right.
+
+    The tokenizer's own special tokens are there. pad: the padding's id; None: the tokenizer's, or 0 where it names none.
+    """
+    rows = [tokenizer(t, truncation=True, max_length=longest)["input_ids"] or [0] for t in texts]
+    width = max(map(len, rows))
+    filler = pad if pad is not None else tokenizer.pad_token_id or 0
+    ids = torch.tensor([row + [filler] * (width - len(row)) for row in rows])
+    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows])
+    return {"input_ids": ids, "attention_mask": mask}
 
 
 def windows(ids: torch.Tensor, context: int) -> list[torch.Tensor]:

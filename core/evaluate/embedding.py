@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.data.text import Text
+from core.data.text import Text, padded
 from core.errors import UserError
 from core.evaluate.perplexity import batch_device, bootstrap, dtype_name
 from core.models.load import Loaded
@@ -82,12 +82,7 @@ def score(
 
 def encode(tokenizer: Any, texts: list[str], longest: int) -> dict[str, Tensor]:
     """input_ids and attention_mask, (texts, longest of them), padded on the right whether or not the tokenizer names a pad token."""
-    rows = [tokenizer(t, truncation=True, max_length=longest)["input_ids"] or [0] for t in texts]
-    width = max(map(len, rows))
-    pad = tokenizer.pad_token_id or 0
-    ids = torch.tensor([row + [pad] * (width - len(row)) for row in rows])
-    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows])
-    return {"input_ids": ids, "attention_mask": mask}
+    return padded(tokenizer, texts, longest)
 
 
 def embed(model: Any, fed: dict[str, Tensor]) -> Tensor:

@@ -1,9 +1,9 @@
-"""The training loop that distillation and recovery share, and the text that it's fed with.
+"""The training loop that distillation and recovery share, and the windows of text that it's mostly fed with.
 
 AdamW with decoupled weight decay (Loshchilov & Hutter 2019), linear warm-up and cosine decay, gradients quantized where
 that's asked (gradients.py) and clipped to norm 1, weights that must stay zero held at zero, the best step kept by the loss on
-text kept aside. Windows of one long text, no padding; without dropout, since runs are short and the best step is kept. No
-data or model parallelism.
+what's kept aside. Windows of one long text, no padding; labelled examples are feeds.py's. Without dropout, since runs are short
+and the best step is kept. No data or model parallelism.
 
 Deterministic: the same seed, device, library versions and number of threads give the same weights bit for bit. The
 number of threads counts, because sums are split between threads and floating-point addition isn't associative.
@@ -49,7 +49,7 @@ class TrainingParams(Params):
         8,
         title="Batch",
         unit="windows",
-        help="Windows of text a step. Larger is steadier and slower; halve it where memory runs out.",
+        help="Windows of text, or labelled examples, a step. Larger is steadier and slower; halve it where memory runs out.",
         ge=1,
         le=4096,
     )
@@ -57,7 +57,8 @@ class TrainingParams(Params):
         256,
         title="Context",
         unit="tokens",
-        help="Tokens a window. Memory and time grow with it; longer than what the model will read later is wasted.",
+        help="Tokens a window, or of an example at most. Memory and time grow with it; longer than what the model will read later is "
+        "wasted.",
         ge=8,
         le=131_072,
     )
@@ -134,12 +135,14 @@ class Trained:
 
     def sentence(self) -> str:
         """'300 steps; perplexity on text kept aside 61.20 before, 33.10 at the best step (290), which was kept.'"""
-        before, after = self.start["heldout_perplexity"], self.best["heldout_perplexity"]
-        kept = f"{after:.2f} at the best step ({self.best_step}), which was kept" if self.best_step else "never better: nothing was changed"
-        note = (
-            f"{self.steps} steps{', finished early as asked' if self.stopped else ''}; "
-            f"perplexity on text kept aside {before:.2f} before, {kept}."
-        )
+        if "heldout_accuracy" in self.start:
+            what = "accuracy on examples kept aside"
+            before, after = (f"{100 * found['heldout_accuracy']:.1f} %" for found in (self.start, self.best))
+        else:
+            what = "perplexity on text kept aside"
+            before, after = (f"{found['heldout_perplexity']:.2f}" for found in (self.start, self.best))
+        kept = f"{after} at the best step ({self.best_step}), which was kept" if self.best_step else "never better: nothing was changed"
+        note = f"{self.steps} steps{', finished early as asked' if self.stopped else ''}; {what} {before} before, {kept}."
         if self.sent:
             note += (
                 f" Gradients in {self.gradient_bits} bits: {self.sent / 1e6:,.1f} MB would be sent instead of "
@@ -215,18 +218,21 @@ def train(
     device: str,
     vocabulary: int,
     hold: dict[str, Tensor] | None = None,
+    learns: Callable[[str], bool] | None = None,
+    begun: int = 0,
     seed: int = 0,
 ) -> Trained:
     """Trains `model` in place, and leaves it with the weights of its best step, in eval mode and without gradients.
 
     batches: (batch, context + 1) ids; loss_of: rows of a batch -> {'loss': mean over their tokens, parts by name ...};
     judge: {'heldout_loss', 'heldout_perplexity', ...} of the model as it is; hold: parameter name -> True where a weight
-    must stay exactly zero; seed: of the rounding of gradients, where they're quantized. Raises UserError where the loss stops
+    must stay exactly zero; learns: which parameters are trained, by name (all); begun: steps of a training before this one, from
+    which the curves go on; seed: of the rounding of gradients, where they're quantized. Raises UserError where the loss stops
     being a number, Cancelled where that was asked.
     """
     hold = hold or {}
-    model.float().requires_grad_(True)
-    named = dict(model.named_parameters())
+    model.float().requires_grad_(False)
+    named = {name: p.requires_grad_(True) for name, p in model.named_parameters() if learns is None or learns(name)}
     masks = [(named[name], mask.to(device)) for name, mask in hold.items()]
     optimizer = torch.optim.AdamW(
         [
@@ -246,7 +252,7 @@ def train(
     with deterministic(device):
         start = best = judge()
         best_step, kept = 0, _copy(named)
-        _report(run, 0, start)
+        _report(run, begun, start)
         for step in run.track(range(1, params.steps + 1), "Training"):
             rate = params.learning_rate * schedule(step, params.steps, params.warmup)
             for group in optimizer.param_groups:
@@ -262,7 +268,7 @@ def train(
             for parameter, mask in masks:
                 parameter.grad.masked_fill_(mask, 0)  # so that held weights count neither in the norm nor in the moments
             if exchange is not None:
-                run.metric("gradient_error", step, exchange.step())
+                run.metric("gradient_error", begun + step, exchange.step())
             torch.nn.utils.clip_grad_norm_(list(named.values()), 1.0)
             optimizer.step()
             with torch.no_grad():
@@ -270,12 +276,12 @@ def train(
                     parameter.masked_fill_(mask, 0)
             optimizer.zero_grad(set_to_none=True)
             for name, value in parts.items():
-                run.metric(name, step, value)
-            run.metric("lr", step, rate)
+                run.metric(name, begun + step, value)
+            run.metric("lr", begun + step, rate)
             stopped = run.stop_asked and step < params.steps
             if step % every == 0 or step == params.steps or stopped:
                 found = judge()
-                _report(run, step, found)
+                _report(run, begun + step, found)
                 if found["heldout_loss"] < best["heldout_loss"]:
                     best, best_step, kept = found, step, _copy(named)
             if stopped:
@@ -355,8 +361,8 @@ def zeros_of(layers: list[tuple[str, nn.Module]], model: nn.Module) -> dict[str,
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean over all tokens: logits (rows, seq, vocab), targets (rows, seq)."""
-    return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+    """Mean over all tokens, or examples: logits (..., vocab), targets (...)."""
+    return F.cross_entropy(logits.float().flatten(0, -2), targets.flatten())
 
 
 def exp(x: float) -> float:

@@ -15,17 +15,18 @@ import torch
 import resources
 from core import events, methods, pairing
 from core.allocation import LayerCost, SensitivityMap
+from core.data import labels as examples
 from core.data import text as texts
 from core.decode import exactness, fast, find, lab
 from core.errors import UserError
-from core.evaluate import embedding, perplexity
+from core.evaluate import accuracy, embedding, perplexity
 from core.evaluate import speed as speeds
 from core.export import gguf, onnx
 from core.export.runtime import OnnxGenerator
 from core.methods import calibration, gradient_study, sensitivity, training
 from core.methods.quantization import grid
-from core.models import bring, inspect, layer_look, load, save, size, verify
-from core.recipe import Recipe, Source, Step, TextRef
+from core.models import bring, inspect, load, save, size, verify
+from core.recipe import LabelsRef, Recipe, Source, Step, TextRef
 from core.records import (
     ApplySpec,
     Drafting,
@@ -41,7 +42,7 @@ from core.records import (
     InspectSpec,
     Job,
     Kind,
-    LayerLookSpec,
+    LabelsSpec,
     Measurement,
     SensitivitySpec,
     SourceInfo,
@@ -52,7 +53,7 @@ from core.records import (
     now,
 )
 from core.run import Run
-from core.worker import blockwise
+from core.worker import blockwise, looks
 from core.workspace import Workspace
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
@@ -77,6 +78,12 @@ def estimate(job: Job, run: Run) -> dict[str, Any]:
     params = methods.checked(method, spec.step.params)
     found = methods.estimate(method.info.name, params, variant.info, variant.ledger, run.device)
     return found | {"name": methods.label(method, params)}
+
+
+def describe_labels(job: Job, run: Run) -> dict[str, Any]:
+    spec = job.spec
+    assert isinstance(spec, LabelsSpec)
+    return examples.describe(spec.labels)
 
 
 # ---- bringing in ------------------------------------------------------------------------------------------------
@@ -169,7 +176,8 @@ def _apply_one(
             name=parent.name,
             task=parent.info.task,
         )
-    words_in, step = _training_text(step, info.needs)
+    words_in, labels, step = _training_data(step, info.needs_of(parent.info.task), parent)
+    uncut = _uncut(workspace, parent)
     folder = workspace.path(parent.id)
     trains = info.family in ("distillation", "recovery")
     with (
@@ -197,6 +205,8 @@ def _apply_one(
             folder=folder,
             info=parent.info.model_copy(update={"name": parent.name}),  # so that what's refused is called what the person calls it
             text=words_in,
+            labels=labels,
+            uncut=uncut.id,
             seed=step.seed,
             device=run.device,
             load_variant=load_variant,
@@ -238,7 +248,9 @@ def _apply_one(
             variant = variant.model_copy(update={"notes": (*variant.notes, said)})
         elif words is not None:
             again = load.load(staged, device=run.device)
-            more, variant = _measured(variant, again, workspace.path(root.id), words, spec.max_tokens, run, root=root)
+            whole = _uncut(workspace, variant)
+            reference = None if whole.id == variant.id else workspace.path(whole.id)
+            more, variant = _measured(variant, again, reference, words, spec.max_tokens, run, root=whole, labels=spec.labels)
             measured += more
         _commit(workspace, staged, variant, measured, run)
     return variant
@@ -252,10 +264,23 @@ def _kind(parent: Kind, family: str) -> Kind:
     return kind if parent in ("original", kind) else "combined"
 
 
-def _training_text(step: Step, needs: tuple[str, ...]):
-    """The step's text where the method reads one, and the step with the text's hash in it."""
+def _training_data(step: Step, needs: tuple[str, ...], parent: Variant):
+    """(text, labels, step): what the method reads, and the step with the hashes of what that is.
+
+    A classifier's labels are the step's own or those that it learnt from; where it's calibrated and no text was named, the text is
+    that of the examples it may learn from, which is more like what it will meet than the starter's.
+    """
+    labels = words = None
+    wanted = step.labels or (parent.recipe.labels if parent.info.task == "classifier" else None)
+    if wanted and ("labels" in needs or (needs and parent.info.task == "classifier")):
+        labels = examples.read_labels(wanted)
+    step = step.model_copy(update={"labels": labels.ref() if labels else None})
     if not {"text", "calibration"} & set(needs):
-        return None, step.model_copy(update={"text": None})
+        return None, labels, step.model_copy(update={"text": None})
+    if labels and not step.text:
+        content = "\n".join(labels.some(examples.split(labels).learn)[0])
+        words = texts.Text(labels.name, labels.path, content, labels.sha256)
+        return words, labels, step
     path = Path(step.text.path) if step.text else resources.TRAIN_TEXT
     words = texts.read_text(path)
     if step.text and step.text.sha256 and step.text.sha256 != words.sha256:
@@ -266,7 +291,19 @@ def _training_text(step: Step, needs: tuple[str, ...]):
             path=str(path),
         )
     shown = "starter:train" if path == resources.TRAIN_TEXT else str(path)
-    return words, step.model_copy(update={"text": None if shown == "starter:train" else TextRef(path=shown, sha256=words.sha256)})
+    ref = None if shown == "starter:train" else TextRef(path=shown, sha256=words.sha256)
+    return words, labels, step.model_copy(update={"text": ref})
+
+
+def _uncut(workspace: Workspace, variant: Variant) -> Variant:
+    """What a variant is measured against: the original it came from; of a classifier, the first classifier of its line."""
+    found = variant
+    while found.parent and found.parent in workspace.ids():
+        above = workspace.variant(found.parent)
+        if variant.info.task == "classifier" and above.info.task != "classifier":
+            break
+        found = above
+    return found
 
 
 def _reloaded(verifier: verify.Verifier, staged: Path, model, variant: Variant, run: Run, *, remote_code: bool = False):
@@ -299,11 +336,21 @@ def _reloaded(verifier: verify.Verifier, staged: Path, model, variant: Variant, 
 # ---- measuring --------------------------------------------------------------------------------------------------
 
 
-def _measured(variant: Variant, loaded, reference: Path | None, words, most: int | None, run: Run, root: Variant | None = None):
+def _measured(
+    variant: Variant,
+    loaded,
+    reference: Path | None,
+    words,
+    most: int | None,
+    run: Run,
+    root: Variant | None = None,
+    labels: LabelsRef | None = None,
+):
     """(measurements, variant). What can't be measured is said in the notes, and costs nothing else."""
     measured: list[Measurement] = []
     try:
-        measured += _quality(variant.info, loaded, reference, words, _most(most, (root or variant).info), run, root)
+        most = _most(most, (root or variant).info)
+        measured += _quality(variant, loaded, reference, words, most, run, root, labels=labels)
         measured += _speed(loaded, words, run)
     except UserError as error:
         run.warn(f"not measured: {error}")
@@ -316,10 +363,29 @@ def _most(asked: int | None, info: SourceInfo) -> int:
 
 
 def _quality(
-    info: SourceInfo, loaded, reference: Path | None, words, most: int | None, run: Run, root: Variant | None, context: int | None = None
+    variant: Variant,
+    loaded,
+    reference: Path | None,
+    words,
+    most: int | None,
+    run: Run,
+    root: Variant | None,
+    context: int | None = None,
+    labels: LabelsRef | None = None,
 ):
+    """Of a classifier accuracy on the held-out part of the labels (None: those that it learnt from), of a language model perplexity.
+
+    root: which variant the `reference` folder is.
+    """
+    info = variant.info
     if loaded.tokenizer is None:
         raise UserError("There is no tokenizer, so text can't be scored.", hint="Put the tokenizer's files beside the model.", kind="model")
+    labels = labels or variant.recipe.labels
+    if info.task == "classifier" and labels is not None:
+        found = examples.read_labels(labels)
+        teacher = load.load(reference, device=run.device, dtype=str(loaded.dtype).removeprefix("torch.")).model if reference else None
+        conditions = {"reference": root.id} if root is not None and teacher is not None else {}
+        return accuracy.score(loaded.model, loaded.tokenizer, found, reference=teacher, run=run, max_tokens=context, conditions=conditions)
     conditions = {"text": words.name, "text_hash": words.sha256[:16]}
     if root is not None:
         conditions["reference"] = root.id
@@ -330,7 +396,7 @@ def _quality(
         model = teacher.model if teacher else None
         return perplexity.score(loaded.model, ids, context=window, run=run, reference=model, conditions=conditions)
     if teacher is None:
-        return []  # an encoder has no figure of its own, only agreement with another
+        return []  # without labels, an encoder has no figure of its own, only agreement with another
     return embedding.score(loaded, teacher, words, run=run, conditions=conditions)
 
 
@@ -358,17 +424,24 @@ def evaluate(job: Job, run: Run) -> dict[str, Any]:
     variant = workspace.variant(spec.variant)
     words = texts.read_text(spec.text or workspace.settings.text or resources.HELDOUT_TEXT)
     reference = workspace.variant(spec.reference) if spec.reference else None
-    if reference and variant.info.task == "causal-lm" and reference.info.tokens_hash != variant.info.tokens_hash:
+    if reference and variant.info.task != "encoder" and reference.info.tokens_hash != variant.info.tokens_hash:
         raise UserError(
             "{name} has other tokens than {reference}, so their predictions can't be compared.",
             hint="Choose a reference with the same tokenizer, such as the model that it was made from.",
             name=variant.name,
             reference=reference.name,
         )
+    if reference and variant.info.task == "classifier" and reference.info.task != "classifier":
+        raise UserError(
+            "{reference} doesn't classify, so {name} can't be compared with it.",
+            hint="Choose a classifier as the reference.",
+            name=variant.name,
+            reference=reference.name,
+        )
     run.stage("Loading", variant.name)
     loaded = load.load(workspace.path(variant.id), device=run.device, dtype=spec.dtype)
     folder = workspace.path(reference.id) if reference else None
-    measured = _quality(variant.info, loaded, folder, words, spec.max_tokens, run, reference, spec.context)
+    measured = _quality(variant, loaded, folder, words, spec.max_tokens, run, reference, spec.context, spec.labels)
     if spec.speed:
         measured += _speed(loaded, words, run)
     return _record(workspace, variant, measured, run)
@@ -481,20 +554,6 @@ def study_gradients(job: Job, run: Run) -> dict[str, Any]:
     params = training.TrainingParams(steps=spec.steps, batch=spec.batch, context=spec.context, learning_rate=spec.learning_rate)
     choices = gradient_study.CHOICES if spec.choices is None else [(c.bits, c.per, c.feedback) for c in spec.choices]
     return gradient_study.study(loaded.model, given, params, run, choices, spec.seeds)
-
-
-def look_at_layer(job: Job, run: Run) -> dict[str, Any]:
-    """Of a quantized variant; 'before' is the nearest ancestor that isn't."""
-    spec = job.spec
-    assert isinstance(spec, LayerLookSpec)
-    workspace = Workspace(spec.workspace)
-    variant = workspace.variant(spec.variant)
-    ancestor = variant
-    while ancestor.info.quantization and ancestor.parent:
-        ancestor = workspace.variant(ancestor.parent)
-    before = None if ancestor.info.quantization else ancestor
-    found = layer_look.look(workspace.path(variant.id), workspace.path(before.id) if before else None, spec.layer)
-    return found | {"before": before.name if before else None}
 
 
 # ---- generating -------------------------------------------------------------------------------------------------
@@ -646,6 +705,7 @@ def try_export(job: Job, run: Run) -> dict[str, Any]:
 TASKS = {
     "inspect": inspect_source,
     "estimate": estimate,
+    "labels": describe_labels,
     "import": import_model,
     "apply": apply,
     "evaluate": evaluate,
@@ -656,7 +716,8 @@ TASKS = {
     "enumerate": enumerate_toy,
     "sensitivity": measure_sensitivity,
     "gradient-study": study_gradients,
-    "layer-look": look_at_layer,
+    "layer-look": looks.look_at_layer,
+    "activation-look": looks.look_at_activations,
     "export": export,
     "try-export": try_export,
 }

@@ -5,7 +5,8 @@
 Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), section 2. The KL is summed over the
 vocabulary and averaged over the tokens that count. The student is a shallower copy of the teacher (as in Sanh et al.,
 'DistilBERT', 2019, section 3: layers are taken over) or another variant with the same tokens. Covers causal language
-models; hidden states and attention maps aren't compared, and the student writes no text of its own to learn from.
+models, and classifiers, where classes and examples stand for tokens; hidden states and attention maps aren't compared, and the
+student writes no text of its own to learn from.
 """
 
 from __future__ import annotations
@@ -13,20 +14,17 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import torch
-import torch.nn.functional as F
 from pydantic import field_validator
-from torch import Tensor, nn
+from torch import nn
 
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
+from core.methods.feeds import feed_for, objective
 from core.models.blocks import blocks
 from core.models.packed import PackedLinear
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
-
-IGNORED = -100  # a label that doesn't count, as transformers writes it
 
 
 class _Student(Params):
@@ -100,9 +98,9 @@ def label_distil(params: DistilParams) -> str:
     "distil",
     title="Distil",
     family="distillation",
-    summary="Minutes to hours, needs a text. A student that's smaller and faster for real; how good depends on the time given.",
-    needs=("text", "teacher"),
-    tasks=("causal-lm",),
+    summary="Minutes to hours, needs a text or labels. A student that's smaller and faster for real; how good depends on the time given.",
+    needs=("text", "labels", "teacher"),
+    tasks=("causal-lm", "classifier"),
     paper="https://arxiv.org/abs/1503.02531",
     estimate=estimate_distil,
     label=label_distil,
@@ -127,72 +125,20 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
         notes.append(f"Student: {len(kept)} of the teacher's {total} layers ({', '.join(str(k + 1) for k in kept)}).")
     else:
         loaded = given.load_variant(params.student)
-        _check_student(loaded, given)
+        _check_student(loaded, model, given)
         student = loaded.model
         notes.append(f"Student: began with the weights of {loaded.folder.name}; the teacher is the parent, {given.info.name}.")
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
-    learn, aside = training.read(given.text, given.tokenizer, params.context, run, longest)
-    vocabulary = max(model.config.get_text_config().vocab_size, student.config.get_text_config().vocab_size)
-
-    held_out = training.kept_aside(aside, params.context, estimates.rows_at_once(params.batch, params.context, vocabulary), given.device)
-
-    def both(rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits (rows, seq, vocab) of student and teacher, over the tokens that both have."""
-        with torch.no_grad():
-            theirs = model(input_ids=rows[:, :-1], use_cache=False).logits
-        mine = student(input_ids=rows[:, :-1], use_cache=False).logits
-        shared = min(mine.shape[-1], theirs.shape[-1])  # embeddings padded to different sizes hold the same tokens first
-        return mine[..., :shared], theirs[..., :shared]
-
-    def loss_of(rows: Tensor) -> dict[str, Tensor]:
-        mine, theirs = both(rows)
-        return distillation_loss(mine, theirs, rows[:, 1:], params.temperature, params.alpha)
-
-    @torch.no_grad()
-    def judge() -> dict[str, float]:
-        sums, count = dict.fromkeys(("heldout_loss", "text", "heldout_kl", "agreement"), 0.0), 0
-        for rows in held_out:
-            run.check_cancelled()
-            mine, theirs = both(rows)
-            losses = distillation_loss(mine, theirs, rows[:, 1:], params.temperature, params.alpha)
-            n = rows[:, 1:].numel()
-            count += n
-            sums["heldout_loss"] += float(losses["loss"]) * n
-            sums["text"] += float(losses["loss/text"]) * n
-            sums["heldout_kl"] += float(divergence(theirs.float(), mine.float()).sum())
-            sums["agreement"] += float((mine.argmax(-1) == theirs.argmax(-1)).sum())
-        means = {name: value / count for name, value in sums.items()}
-        return {"heldout_perplexity": training.exp(means.pop("text"))} | means
-
-    generator = torch.Generator().manual_seed(given.seed)
-    feed = training.windows_of(learn, params.context, params.batch, generator)
-    trained = training.train(student, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary, seed=given.seed)
-    notes.append(trained.sentence())
-    before, after = trained.start["agreement"], trained.best["agreement"]
-    notes.append(f"It chooses the teacher's token {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
+    vocabulary = 0 if given.info.task == "classifier" else model.config.get_text_config().vocab_size
+    feed = feed_for(student, given, params, run, vocabulary, longest)
+    loss_of, judge = objective(feed, student, run, teacher=model, temperature=params.temperature, alpha=params.alpha)
+    rows = feed.batches(params.batch, given.seed)
+    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed}
+    trained = training.train(student, rows, loss_of, judge, params, **how)
+    notes += [trained.sentence(), *feed.notes]
+    before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
+    notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
     return Outcome(student, tuple(notes))
-
-
-# ---- the loss, on plain tensors ---------------------------------------------------------------------------------------
-
-
-def distillation_loss(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, alpha: float) -> dict[str, Tensor]:
-    """{'loss', 'loss/teacher', 'loss/text'}: means over the positions whose label isn't IGNORED, so padding changes nothing.
-
-    student, teacher: logits (..., vocab); labels: token ids (...). The mean over tokens is taken once, over all positions
-    together: a mean over the vocabulary or over the batch's rows would make the loss depend on their number.
-    """
-    counted = labels != IGNORED  # (...)
-    mine, theirs = student[counted].float(), teacher[counted].float()  # (tokens, vocab)
-    taught = temperature**2 * divergence(theirs / temperature, mine / temperature).mean()
-    text = F.cross_entropy(mine, labels[counted])
-    return {"loss": taught + alpha * text, "loss/teacher": taught, "loss/text": text}
-
-
-def divergence(teacher: Tensor, student: Tensor) -> Tensor:
-    """KL(teacher || student) in nats at each position, summed over the vocabulary: logits (..., vocab) -> (...)."""
-    log_p, log_q = F.log_softmax(teacher, -1), F.log_softmax(student, -1)
-    return (log_p.exp() * (log_p - log_q)).sum(-1)
 
 
 # ---- the student ------------------------------------------------------------------------------------------------------
@@ -241,7 +187,7 @@ def blocks_of(model: nn.Module, holder: str) -> list[tuple[str, nn.Module]]:
     return [(f"{holder}.{index}", block) for index, block in enumerate(model.get_submodule(holder))]
 
 
-def _check_student(loaded: Any, given: Given) -> None:
+def _check_student(loaded: Any, model: Any, given: Given) -> None:
     if not loaded.info.tokens_hash or loaded.info.tokens_hash != given.info.tokens_hash:
         raise UserError(
             "{student} has other tokens than {teacher}, so it can't learn from it token by token.",
@@ -256,8 +202,16 @@ def _check_student(loaded: Any, given: Given) -> None:
             hint="Choose another variant as the student, or a shallower copy.",
             student=loaded.folder.name,
         )
-    if loaded.info.task != "causal-lm":
-        raise UserError("{student} doesn't generate text.", hint="Choose another student.", kind="model", student=loaded.folder.name)
+    if loaded.info.task != given.info.task:
+        raise UserError("{student} doesn't do what its teacher does.", hint="Choose another.", kind="model", student=loaded.folder.name)
+    if given.info.task == "classifier" and loaded.model.config.id2label != model.config.id2label:
+        raise UserError(
+            "{student} tells other classes apart than {teacher}.",
+            hint="Choose a student that learnt from the same labels.",
+            kind="model",
+            student=loaded.folder.name,
+            teacher=given.info.name,
+        )
     if loaded.info.quantization:
         raise UserError(
             "{student} is quantized, and packed weights can't be trained.",

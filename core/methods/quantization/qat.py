@@ -22,10 +22,10 @@ from torch.nn import functional as F
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
 from core.methods.common import stored_dtype
-from core.methods.distillation.distil import distillation_loss, divergence
-from core.methods.recovery.finetune import PRUNED_FROM
+from core.methods.losses import distillation_loss, divergence
 from core.methods.quantization import grid, w8a8
 from core.methods.quantization.grid import GridParams
+from core.methods.recovery.finetune import PRUNED_FROM
 from core.models import packed
 from core.models.activations import FP8, FP8_MOST, ActivationQuant
 from core.models.blocks import replace

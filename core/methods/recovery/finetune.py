@@ -1,24 +1,28 @@
-"""Finetuning: a model that was cut learns on text to live with the cut; what pruning set to zero stays zero.
+"""Fine-tuning: a model that was cut learns to live with the cut; what pruning set to zero stays zero.
 
 Han et al., 'Learning both Weights and Connections' (2015), section 3: retraining with the mask held is what makes
-pruning pay. Covers causal language models, all weights, next-token cross-entropy. No low-rank adapters, no labels.
+pruning pay. Covers causal language models on a text and classifiers on labelled examples; all weights, or low-rank additions to
+the linear layers (lora.py) that are folded back before saving; the loss of the truth alone, or of the uncut model's predictions
+beside it (Hinton et al. 2015), as in distillation. The head of an encoder is trained by `classify`.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-import torch
-from torch import Tensor
+from pydantic import field_validator
 
+from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
+from core.methods.feeds import feed_for, objective
+from core.methods.recovery import lora
 from core.models.blocks import linears
-from core.params import knob
+from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
 
-class FinetuneParams(training.TrainingParams):
+class _Zeros(Params):
     hold_zeros: Literal["auto", "yes", "no"] = knob(
         "auto",
         title="Keep zeros",
@@ -26,6 +30,74 @@ class FinetuneParams(training.TrainingParams):
         "Never undoes the pruning.",
         labels={"auto": "Where it was pruned", "yes": "Always", "no": "Never"},
     )
+
+
+class _What(Params):
+    weights: Literal["all", "lora"] = knob(
+        "all",
+        title="Weights that learn",
+        help="All: learns most. Low rank: a small addition to each linear layer, folded into it at the end; needs a third of the memory "
+        "and forgets less of what the model knew.",
+        labels={"all": "All", "lora": "Low-rank additions (LoRA)"},
+    )
+    loss: Literal["truth", "teacher"] = knob(
+        "truth",
+        title="Learn from",
+        help="The text (a classifier: the labels) alone, or also what the uncut model predicts, which heals better on little data and "
+        "takes a third longer.",
+        labels={"truth": "The text or labels", "teacher": "The uncut model too"},
+    )
+    teacher: str | None = knob(
+        None,
+        title="Teacher",
+        help="Whose predictions it learns from. Empty: the model that this one was cut down from.",
+        kind="variant",
+        when={"loss": "teacher"},
+    )
+    temperature: float = knob(
+        1.0,
+        title="Temperature",
+        help="Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens.",
+        gt=0,
+        le=20,
+        when={"loss": "teacher"},
+        advanced=True,
+    )
+    alpha: float = knob(
+        0.5,
+        title="Weight of the text",
+        help="How much the text or the labels count beside the teacher. 0: only the teacher.",
+        ge=0,
+        le=100,
+        when={"loss": "teacher"},
+        advanced=True,
+    )
+    rank: int = knob(
+        16,
+        title="Rank",
+        help="Of the additions. Higher learns more and takes more memory; 8 to 64 are usual.",
+        ge=1,
+        le=1024,
+        when={"weights": "lora"},
+    )
+    lora_learning_rate: float = knob(
+        1e-3,
+        title="Learning rate of the additions",
+        help="Ten times that of full fine-tuning is usual. Halve it where perplexity on text kept aside rises.",
+        gt=0,
+        le=1,
+        when={"weights": "lora"},
+    )
+
+    @field_validator("teacher", mode="before")
+    @classmethod
+    def _no_variant(cls, value: Any) -> Any:
+        return None if value == "" else value
+
+
+class FinetuneParams(_Zeros, training.TrainingParams, _What):
+    """What learns and from what first, then the loop's knobs."""
+
     steps: int = knob(
         200,
         title="Steps",
@@ -40,6 +112,7 @@ class FinetuneParams(training.TrainingParams):
         "deep cuts.",
         gt=0,
         le=1,
+        when={"weights": "all"},
     )
 
 
@@ -48,57 +121,88 @@ PRUNED_FROM = 0.01  # share of exact zeros in the linear layers from which a mod
 
 def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
     tokens = params.steps * params.batch * params.context
+    taught = 1.0 if params.loss == "teacher" else 0.0
+    memory = estimates.training(info, params.batch, params.context)
+    if params.weights == "lora":
+        memory -= 16 * (info.parameters or 0)  # no gradients, moments and best copy of the weights themselves
+    dtype = training.precision(params.precision, device)
     return {
         "bytes_on_disk": ledger.bytes_on_disk,
         "effective_bits": ledger.effective_bits,
-        "memory": estimates.training(info, params.batch, params.context),
-        "seconds": estimates.training_seconds(info, tokens, 1.0, 0.1, device, training.precision(params.precision, device)),
+        "memory": memory + int(taught * estimates.resident(info, "cpu")),
+        "seconds": None  # how long the examples are isn't known before they're read
+        if info.task == "classifier"
+        else estimates.training_seconds(info, tokens, 1.0, 0.1 + taught, device, dtype),
     }
 
 
 def label_finetune(params: FinetuneParams) -> str:
-    return f"fine-tuned, {params.steps} step{'s' * (params.steps != 1)}"
+    how = "LoRA" if params.weights == "lora" else "fine-tuned"
+    return f"{how}, {params.steps} step{'s' * (params.steps != 1)}{', taught' * (params.loss == 'teacher')}"
 
 
 @method(
     "finetune",
     title="Fine-tune",
     family="recovery",
-    summary="Minutes to hours, needs a text. Wins back much of what pruning cost, on text of that kind; zeros stay zeros.",
-    needs=("text",),
-    tasks=("causal-lm",),
+    summary="Minutes to hours, needs a text or labels. Wins back much of what pruning cost, on data of that kind; zeros stay zeros.",
+    needs=("text", "labels"),
+    tasks=("causal-lm", "classifier"),
     paper="https://arxiv.org/abs/1506.02626",
     estimate=estimate_finetune,
     label=label_finetune,
+    rank=10,
 )
 def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outcome:
     """Trains `model` in place, in float32; saving rounds it to the dtype that it's stored in."""
-    learn, aside = training.read(given.text, given.tokenizer, params.context, run, given.info.context)
-    vocabulary = model.config.get_text_config().vocab_size
-    held_out = training.kept_aside(aside, params.context, estimates.rows_at_once(params.batch, params.context, vocabulary), given.device)
+    teacher, notes = None, []
+    if params.loss == "teacher":
+        teacher = teacher_of(params.teacher, model, given)
+        notes.append(f"Taught by {teacher.folder.name if params.teacher else 'the uncut model'} beside the truth.")
+    feed = feed_for(model, given, params, run)
     hold = training.zeros_of(linears(model), model)
     zeros, weights = sum(int(m.sum()) for m in hold.values()), sum(m.numel() for m in hold.values())
     if params.hold_zeros == "no" or (params.hold_zeros == "auto" and zeros <= PRUNED_FROM * weights):
         hold = {}
-
-    def loss_of(rows: Tensor) -> dict[str, Tensor]:
-        return {"loss": training.cross_entropy(model(input_ids=rows[:, :-1], use_cache=False).logits, rows[:, 1:])}
-
-    @torch.no_grad()
-    def judge() -> dict[str, float]:
-        total, count = 0.0, 0
-        for rows in held_out:
-            run.check_cancelled()
-            total += float(loss_of(rows)["loss"]) * rows[:, 1:].numel()
-            count += rows[:, 1:].numel()
-        return {"heldout_loss": total / count, "heldout_perplexity": training.exp(total / count)}
-
-    generator = torch.Generator().manual_seed(given.seed)
-    feed = training.windows_of(learn, params.context, params.batch, generator)
-    trained = training.train(
-        model, feed, loss_of, judge, params, run=run, device=given.device, vocabulary=vocabulary, hold=hold, seed=given.seed
-    )
-    notes = [trained.sentence()]
-    if trained.held:
-        notes.append(f"{trained.held:,} zeros held ({100 * trained.held / weights:.1f} % of the linear layers' weights).")
+    taught = {"teacher": teacher.model if teacher else None, "temperature": params.temperature, "alpha": params.alpha}
+    loss_of, judge = objective(feed, model, run, **taught)
+    rows = feed.batches(params.batch, given.seed)
+    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed}
+    if params.weights == "lora":
+        settings = params.model_copy(update={"learning_rate": params.lora_learning_rate})
+        with lora.added(model, params.rank, hold, given.seed, head=given.info.task == "classifier") as learns:
+            trained = training.train(model, rows, loss_of, judge, settings, learns=learns, **how)
+        held = sum(int(m.sum()) for m in hold.values())
+        notes.append(f"Low-rank additions of rank {params.rank} to the linear layers, folded into them.")
+    else:
+        trained = training.train(model, rows, loss_of, judge, params, hold=hold, **how)
+        held = trained.held
+    notes = [trained.sentence(), *notes, *feed.notes]
+    if held:
+        notes.insert(1, f"{held:,} zeros held ({100 * held / weights:.1f} % of the linear layers' weights).")
     return Outcome(model, tuple(notes))
+
+
+def teacher_of(variant: str | None, model: Any, given: Given) -> Any:
+    """The teacher, loaded: that variant, or the one that this model was cut down from. Raises UserError: none, other tokens or classes."""
+    wanted = variant or given.uncut
+    if not wanted:
+        raise UserError(
+            "{name} wasn't cut down from another model here, so there is none to learn from.",
+            hint="Choose a teacher, or learn from the text alone.",
+            kind="model",
+            name=given.info.name,
+        )
+    loaded = given.load_variant(wanted)
+    classes = getattr(model.config, "id2label", None) if given.info.task == "classifier" else None
+    unlike = loaded.info.tokens_hash != given.info.tokens_hash or loaded.info.task != given.info.task
+    if unlike or (classes is not None and loaded.model.config.id2label != classes):
+        raise UserError(
+            "{teacher} can't teach {name}: its tokens, its classes or its task are others.",
+            hint="Choose a teacher with the same tokenizer that does the same.",
+            kind="model",
+            teacher=loaded.info.name,
+            name=given.info.name,
+        )
+    loaded.model.requires_grad_(False)
+    return loaded

@@ -8,7 +8,8 @@ import torch
 
 from core import methods
 from core.errors import UserError
-from core.methods.distillation.distil import IGNORED, DistilParams, distillation_loss, kept_layers, shallower
+from core.methods.distillation.distil import DistilParams, kept_layers, shallower
+from core.methods.losses import IGNORED, distillation_loss
 from core.models import load
 from core.models.blocks import blocks
 from tests.conftest import make_pico
@@ -193,7 +194,7 @@ def test_a_student_that_can_not_learn_is_refused(pico, variants, student, why):
         apply("distil", pico, given=give(pico, load_variant=variants), student=student, **QUICK)
 
 
-@pytest.mark.parametrize(("change", "why"), [({"quantization": "int8"}, "is quantized"), ({"task": "encoder"}, "doesn't generate text")])
+@pytest.mark.parametrize(("change", "why"), [({"quantization": "int8"}, "is quantized"), ({"task": "encoder"}, "doesn't do what")])
 def test_a_student_of_another_kind_is_refused(pico, variants, change, why):
     def changed(name):
         loaded = variants("draft")

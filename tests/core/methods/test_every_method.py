@@ -37,7 +37,7 @@ SETTINGS = {  # beside each method's defaults, on a pico model
     "mixed": [CALIBRATED | {"probe_windows": 2, "probe_context": 24, "average_bits": 5.5}],
     "heads": [CALIBRATED | {"share": 0.5}],
     "distil": [SHORT],
-    "finetune": [SHORT | {"gradient_bits": 8}, SHORT],
+    "finetune": [SHORT | {"gradient_bits": 8}, SHORT, SHORT | {"weights": "lora", "rank": 4}],
 }
 CUTS = ("heads",)  # pruning that leaves a smaller file
 
@@ -55,7 +55,7 @@ def pico_bf16(tmp_path_factory):
 
 def cases():
     methods.discover()
-    for name in sorted(methods._methods):
+    for name in sorted(n for n, m in methods._methods.items() if "causal-lm" in m.info.tasks):
         for values in SETTINGS.get(name, [{}]):
             yield pytest.param(name, values, id=f"{name}-" + "-".join(f"{k}={v}" for k, v in values.items()))
 

@@ -191,8 +191,11 @@ def test_a_gpu_gives_the_same_weights_twice(pico_llama):
     assert same(make().cpu(), make().cpu())
 
 
-def test_the_loop_has_the_fields_that_the_form_shows():
-    assert list(FinetuneParams.model_fields)[:4] == ["steps", "batch", "context", "learning_rate"]
+def test_what_learns_comes_before_the_loop_in_the_form():
+    fields = list(FinetuneParams.model_fields)
+    assert fields[:2] == ["weights", "loss"]
+    loop = fields.index("steps")
+    assert fields[loop : loop + 4] == ["steps", "batch", "context", "learning_rate"]
 
 
 def test_its_name():

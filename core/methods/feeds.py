@@ -1,0 +1,164 @@
+"""What a training is fed with: windows of a text for a language model, labelled examples for a classifier.
+
+A feed gives batches, says what a model answers to one and what it should have answered, and holds the part that the best step
+is chosen by. `objective` makes of it the two functions that training.train asks for, with a teacher beside the truth or without.
+Examples are padded to the longest of their batch, and the padding is masked out of attention; texts are cut at the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from core.data.labels import class_logits, split, to_model
+from core.errors import UserError
+from core.methods import Given, estimates, training
+from core.methods.losses import distillation_loss, divergence
+from core.methods.training import TrainingParams
+from core.run import Run
+
+BUCKET = 16  # batches' worth of examples that are sorted by length together, so that little is padded
+JUDGED = 64  # examples that are judged together
+
+
+class Feed(Protocol):
+    """vocabulary: logits a position; held_out: batches that aren't trained on; notes: what has to be said of the data."""
+
+    vocabulary: int
+    held_out: tuple[Tensor, ...]
+    notes: tuple[str, ...]
+
+    def batches(self, size: int, seed: int) -> Iterator[Tensor]:
+        """Endless batches of `size` rows, in an order of the seed."""
+        ...
+
+    def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """(logits (..., vocabulary), truth (...)) of a model on the rows of a batch."""
+        ...
+
+    def figures(self, loss: float, right: float) -> dict[str, float]:
+        """What's reported of the held-out rows, from the mean loss and the share of right first choices."""
+        ...
+
+
+class TextFeed:
+    """Windows of context + 1 tokens; each token is to be told from those before it."""
+
+    def __init__(self, given: Given, params: TrainingParams, vocabulary: int, run: Run, longest: int | None = None):
+        longest = longest or given.info.context
+        self.context, self.vocabulary, self.notes = params.context, vocabulary, ()
+        self.learn, aside = training.read(given.text, given.tokenizer, params.context, run, longest)
+        rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
+        self.held_out = training.kept_aside(aside, params.context, rows, given.device)
+
+    def batches(self, size: int, seed: int) -> Iterator[Tensor]:
+        return training.windows_of(self.learn, self.context, size, torch.Generator().manual_seed(seed))
+
+    def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
+        return model(input_ids=rows[:, :-1], use_cache=False).logits, rows[:, 1:]
+
+    def figures(self, loss: float, right: float) -> dict[str, float]:
+        return {"heldout_loss": loss, "heldout_perplexity": training.exp(loss)}
+
+
+class LabelFeed:
+    """Examples by their row number; the class is to be told. id2label: the model's classes."""
+
+    def __init__(self, given: Given, params: TrainingParams, id2label: dict[int, str], run: Run, longest: int | None = None):
+        longest = longest or given.info.context
+        if longest and params.context > longest:
+            raise UserError(
+                "The model holds {longest} tokens, fewer than a context of {context}.",
+                hint="Choose a context of at most {longest}.",
+                longest=longest,
+                context=params.context,
+            )
+        run.stage("Reading the examples", given.labels.name)
+        self.tokenizer, self.context = given.tokenizer, params.context
+        self.vocabulary, self.notes = len(id2label), given.labels.notes
+        self.texts, self.truth = given.labels.texts, torch.tensor(to_model(given.labels, id2label))
+        parts = split(given.labels)
+        self.learn = parts.learn
+        self.lengths = {i: len(given.labels.texts[i]) for i in (*parts.learn, *parts.aside)}
+        aside = torch.tensor(sorted(parts.aside, key=lambda i: self.lengths[i]))
+        self.held_out = aside.split(JUDGED)
+        run.log(f"{len(parts.learn):,} examples to train on, {len(aside):,} kept aside, {len(parts.heldout):,} held out for measuring")
+
+    def batches(self, size: int, seed: int) -> Iterator[Tensor]:
+        """Each pass is shuffled; a batch holds texts of like length, and batches come in random order."""
+        generator = torch.Generator().manual_seed(seed)
+        order: list[int] = []
+        while True:
+            while len(order) < BUCKET * size:  # a small set is gone through several times
+                order += [self.learn[i] for i in torch.randperm(len(self.learn), generator=generator).tolist()]
+            chunk, order = order[: BUCKET * size], order[BUCKET * size :]
+            chunk.sort(key=lambda i: self.lengths[i])
+            made = torch.tensor(chunk).split(size)
+            for number in torch.randperm(len(made), generator=generator).tolist():
+                yield made[number]
+
+    def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
+        logits = class_logits(model, self.tokenizer, [self.texts[i] for i in rows.tolist()], self.context)  # (rows, classes)
+        return logits, self.truth[rows.cpu()].to(logits.device)
+
+    def figures(self, loss: float, right: float) -> dict[str, float]:
+        return {"heldout_loss": loss, "heldout_accuracy": right}
+
+
+def feed_for(model: Any, given: Given, params: TrainingParams, run: Run, vocabulary: int = 0, longest: int | None = None) -> Feed:
+    """The feed for the model's task. vocabulary: where another model's is larger; longest: tokens, where another model holds fewer."""
+    if given.info.task == "classifier":
+        return LabelFeed(given, params, model.config.id2label, run, longest)
+    return TextFeed(given, params, max(vocabulary, model.config.get_text_config().vocab_size), run, longest)
+
+
+def objective(
+    feed: Feed, model: Any, run: Run, *, teacher: Any = None, temperature: float = 1.0, alpha: float = 1.0
+) -> tuple[Callable[[Tensor], dict[str, Tensor]], Callable[[], dict[str, float]]]:
+    """(loss_of, judge) for training.train: cross-entropy with the truth, or with a teacher T^2 KL(teacher || model) + alpha times it.
+
+    judge gives 'heldout_loss' (what's trained on), the feed's figures, and with a teacher 'heldout_kl' and 'agreement'.
+    """
+
+    def answers(rows: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Logits of both models over the classes or tokens that both have, and the truth."""
+        theirs = None
+        if teacher is not None:
+            with torch.no_grad():
+                theirs, _ = feed.answers(teacher, rows)
+        mine, truth = feed.answers(model, rows)
+        if theirs is not None:
+            shared = min(mine.shape[-1], theirs.shape[-1])  # embeddings padded to different sizes hold the same tokens first
+            mine, theirs = mine[..., :shared], theirs[..., :shared].to(mine.device)
+        return mine, truth, theirs
+
+    def losses(mine: Tensor, truth: Tensor, theirs: Tensor | None) -> dict[str, Tensor]:
+        if theirs is None:
+            return {"loss": training.cross_entropy(mine, truth)}
+        return distillation_loss(mine, theirs, truth, temperature, alpha)
+
+    def loss_of(rows: Tensor) -> dict[str, Tensor]:
+        return losses(*answers(rows))
+
+    @torch.no_grad()
+    def judge() -> dict[str, float]:
+        total = plain = right = kl = agreed = 0.0
+        count = 0
+        for rows in feed.held_out:
+            run.check_cancelled()
+            mine, truth, theirs = answers(rows)
+            found, n = losses(mine, truth, theirs), truth.numel()
+            count += n
+            total += float(found["loss"]) * n
+            plain += float(found.get("loss/text", found["loss"])) * n
+            right += float((mine.argmax(-1) == truth).sum())
+            if theirs is not None:
+                kl += float(divergence(theirs.float(), mine.float()).sum())
+                agreed += float((mine.argmax(-1) == theirs.argmax(-1)).sum())
+        out = feed.figures(plain / count, right / count) | {"heldout_loss": total / count}
+        return out if teacher is None else out | {"heldout_kl": kl / count, "agreement": agreed / count}
+
+    return loss_of, judge
