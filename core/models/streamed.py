@@ -26,7 +26,7 @@ from torch import nn
 
 from core.errors import UserError, explain
 from core.models import load, packed, save, tensors
-from core.models.blocks import blocks, replace
+from core.models.blocks import blocks, linears, replace
 from core.models.devices import STORED
 from core.models.packed import PackedLinear, to_layout
 from core.models.packed_embedding import head_of, name_of
@@ -188,6 +188,28 @@ class InMemory:
         pass
 
 
+def looking(home: InMemory | Streamed | None) -> Looking | None:
+    """A home for a walk that only looks, before the one that changes: blocks come as the source has them, and nothing is kept."""
+    return Looking(home) if isinstance(home, Streamed) else None
+
+
+class Looking:
+    """The home of blocks that are on disk, for a walk that leaves them as they are."""
+
+    def __init__(self, home: Streamed):
+        self._home = home
+
+    def enter(self, index: int, name: str, block: nn.Module) -> bool:
+        self._home.bring(name, block)
+        return False
+
+    def keep(self, index: int, name: str, block: nn.Module) -> None:
+        pass
+
+    def leave(self, index: int, name: str, block: nn.Module) -> None:
+        self._home.leave(index, name, block)
+
+
 class Streamed:
     """A model of which one block at a time is in memory, and the home of its blocks.
 
@@ -242,10 +264,14 @@ class Streamed:
         if index in self.finished:
             self.finished.read(index, name, block, self.dtype, self.device)
             return True
+        self.bring(name, block)
+        return False
+
+    def bring(self, name: str, block: nn.Module) -> None:
+        """Gives the block the source's weights."""
         wanted = {n: i for n, i in self.found.items() if n.startswith(f"{name}.")}
         for key, value in tensors.read(wanted):
             fill(block, {key.removeprefix(f"{name}."): value}, self.dtype, self.device)
-        return False
 
     def keep(self, index: int, name: str, block: nn.Module) -> None:
         self.finished.write(index, name, block, self.found, self.main)
@@ -296,6 +322,10 @@ class Streamed:
         """Those tensors as they're stored: dense ones are the source's own, a packed module's are all of its own."""
         layers = save.packed_modules(self.model)
         state = dict(tensors.read({n: self.found[n] for n in names if n not in layers}))
+        for name, module in linears(self.model):  # a layer outside the blocks may have been changed where it is
+            full = f"{name}.weight"
+            if full in state and not torch.equal(module.weight, state[full].to(module.weight)):
+                state[full] = module.weight.detach().to(state[full].dtype).cpu()
         for name in [n for n in names if n in layers]:
             state |= {f"{name}.{leaf}": t.cpu().contiguous() for leaf, t in save.layout_of(layers[name], self.main).items()}
         return state

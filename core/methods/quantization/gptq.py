@@ -9,16 +9,15 @@ blocks, saved packed; embeddings and the head are grid.py's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from core.errors import UserError
 from core.methods import Given, Outcome, calibration, estimates, method, sequential
 from core.methods.calibration import CalibrationParams
 from core.methods.common import stored_dtype
+from core.methods.hessian import Factor, factorise
 from core.methods.quantization import grid
 from core.methods.quantization.grid import OffsetGridParams
 from core.methods.sequential import Hessian
@@ -129,45 +128,6 @@ def gptq(model: Any, params: GptqParams, run: Run, given: Given) -> Outcome:
 
 
 # ---- the rounding, on plain tensors ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Factor:
-    """What GPTQ needs of the Hessian of a layer's inputs."""
-
-    order: Tensor  # (in,): columns in the order in which they're rounded
-    upper: Tensor  # (in, in): Cholesky factor U of the inverse, in that order: H^-1 = U^T U
-    dead: Tensor  # (in,) bool, in the weight's own order: inputs that are always 0
-
-
-def factorise(hessian: Tensor, damping: float, act_order: bool = True) -> Factor:
-    """The Factor of a Hessian (in, in), damped by `damping` times its mean diagonal, more where that doesn't make it definite.
-
-    Leaves `hessian` as it is, and needs two more of its size at most.
-    """
-    diagonal = hessian.diagonal().clone()
-    dead = diagonal == 0
-    diagonal[dead] = 1
-    order = diagonal.argsort(descending=True, stable=True) if act_order else torch.arange(len(hessian), device=hessian.device)
-    mean = diagonal.mean()
-    for more in (1, 10, 100, 1000):
-        work = hessian[order[:, None], order]
-        work.diagonal().copy_((diagonal + more * damping * mean)[order])
-        lower, failed = torch.linalg.cholesky_ex(work)
-        del work
-        if failed:
-            continue
-        inverse = torch.cholesky_inverse(lower)
-        del lower
-        upper, failed = torch.linalg.cholesky_ex(inverse, upper=True)
-        del inverse
-        if not failed and torch.isfinite(upper).all():
-            return Factor(order, upper, dead)
-    raise UserError(
-        "The inputs of a layer don't make a Hessian that can be inverted.",
-        hint="Raise the damping, or calibrate on another or a longer text.",
-        kind="data",
-    )
 
 
 def compensated(
