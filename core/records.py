@@ -371,7 +371,7 @@ class ExportSpec(Spec):
     variant: str
     to: str
     overwrite: bool = False
-    format: Literal["onnx", "gguf"] = "onnx"
+    format: Literal["onnx", "gguf", "sparse"] = "onnx"  # sparse: one file without a pruned model's zeros, to unpack again
     gguf_type: Literal["auto", "f32", "f16", "bf16", "q8_0", "q4_0", "q4_k"] = "auto"
 
 
@@ -448,9 +448,10 @@ class HeadsSpec(Spec):
     """What attention heads are worth. Units are (layer, unit), both from 0; a unit is a head, or a key-value group of heads.
 
     importance: result {map: HeadMap}; where `leave_out`, also run.metric('heads/leave_out/<layer>.<unit>', step, loss - base).
-    loss: result {loss, base, perplexity, base_perplexity, tokens, predicted: {criterion: loss}}, with the units in `off` masked, on
-    text that importance wasn't computed on. curve: units of `off` and then the least important by `criterion` go one after the other;
-    run.metric('heads/curve/<criterion>', units removed, value), result {points: [[removed, value]], total, measure}.
+    loss: with the units in `off` masked, on text that importance wasn't computed on: result {loss, base, perplexity, base_perplexity,
+    tokens, measure, predicted: {criterion: loss}}; of a classifier accuracy and base_accuracy too, and perplexities of None.
+    curve: units of `off` and then the least important by `criterion` go one after the other; run.metric('heads/curve/<criterion>', units
+    removed, value), result {points: [[removed, value]], total, criterion, measure: 'perplexity', 'accuracy' or 'cosine'}.
     """
 
     kind: Literal["heads"] = "heads"
@@ -463,7 +464,7 @@ class HeadsSpec(Spec):
     windows: int = Field(8, ge=1, le=1024)
     context: int = Field(256, ge=8)
     text: str | None = None  # None: the starter's training text; losses and curves are measured on its held-out text
-    labels: str | None = None  # a labels file, for a classifier
+    labels: LabelsRef | None = None  # of a classifier; None: those that it learnt from
     seed: int = 0
 
 

@@ -4,6 +4,7 @@ Standard output carries the answer (with --json one document and nothing else); 
 Exit status: 0 done, 1 failed with one sentence, 2 wrong use, 130 cancelled by Ctrl-C.
 """
 
+from core.cli import heads  # noqa: F401  its command is registered by importing it
 from core.cli.commands import main
 
 __all__ = ["main"]

@@ -326,13 +326,18 @@ class _FromBlock(Suffix):
 
 @torch.no_grad()
 def leave_out(
-    model: Any, shape: Anatomy, examples: Examples, run: Run, tell: Callable[[int, int, float], None] = lambda layer, unit, delta: None
+    model: Any,
+    shape: Anatomy,
+    examples: Examples,
+    run: Run,
+    tell: Callable[[int, int, float], None] = lambda layer, unit, rise: None,
+    done: Collection[tuple[int, int]] = (),
 ) -> tuple[float, Tensor]:
-    """(the loss, (layers, units) of what it rises by where one unit is silent). `tell` gets each as it's measured."""
+    """(the loss, (layers, units) of what it rises by where one unit is silent; 0 for those `done`). `tell` gets each as it's measured."""
     with in_float32(model):
         suffix = _FromBlock(model, examples, run)
         rises = torch.zeros(shape.layers, shape.units, dtype=torch.float64)
-        pairs = [(layer, unit) for layer in range(shape.layers) for unit in range(shape.units)]
+        pairs = [(layer, unit) for layer in range(shape.layers) for unit in range(shape.units) if (layer, unit) not in done]
         for layer, unit in run.track(pairs, "Leaving out one head after the other" if shape.unit == "head" else "Leaving out one group"):
             suffix.advance(layer)
             with silenced(model, shape, [(layer, unit)]):

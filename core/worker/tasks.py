@@ -21,7 +21,7 @@ from core.decode import exactness, fast, find, lab
 from core.errors import UserError
 from core.evaluate import accuracy, embedding, perplexity
 from core.evaluate import speed as speeds
-from core.export import gguf, onnx
+from core.export import gguf, onnx, sparse
 from core.export.runtime import OnnxGenerator
 from core.methods import calibration, gradient_study, sensitivity, training
 from core.methods.quantization import grid
@@ -53,7 +53,7 @@ from core.records import (
     now,
 )
 from core.run import Run
-from core.worker import blockwise, looks
+from core.worker import blockwise, heads, looks
 from core.workspace import Workspace
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
@@ -659,6 +659,9 @@ def export(job: Job, run: Run) -> dict[str, Any]:
         report = gguf.export(folder, to, run, kind=spec.gguf_type, name=variant.name, overwrite=spec.overwrite)
         where |= {"check": "plain transformers' GGUF reader against torch", "type": report["kind"]}
         kinds = [("gguf_max_abs", "max_abs"), ("gguf_top1", "top1"), ("gguf_kl", "kl"), ("gguf_bytes", "bytes")]
+    elif spec.format == "sparse":
+        report = sparse.pack(folder, to, run, name=variant.name, overwrite=spec.overwrite)
+        where, kinds = {"folder": str(spec.to), "check": "restored and compared by sha256"}, [("sparse_bytes", "bytes")]
     else:
         report = onnx.export(folder, to, run, overwrite=spec.overwrite)
     found = []
@@ -718,6 +721,7 @@ TASKS = {
     "gradient-study": study_gradients,
     "layer-look": looks.look_at_layer,
     "activation-look": looks.look_at_activations,
+    "heads": heads.measure_heads,
     "export": export,
     "try-export": try_export,
 }
