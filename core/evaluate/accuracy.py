@@ -99,4 +99,4 @@ def wilson(right: int, total: int, z: float = Z) -> tuple[float, float]:
     share, inner = right / total, z * z / total
     middle = (share + inner / 2) / (1 + inner)
     half = z / (1 + inner) * math.sqrt(share * (1 - share) / total + inner / (4 * total))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return 0.0 if right == 0 else middle - half, 1.0 if right == total else middle + half

@@ -3,11 +3,12 @@
 import pytest
 
 from core import methods
+from core.data.labels import Labels
 from core.models import inspect, load, save, size
 from core.models.verify import Verifier
 from core.run import Run
 from tests.conftest import make_pico
-from tests.core.methods.conftest import apply
+from tests.core.methods.conftest import apply, give
 
 CALIBRATED = {"windows": 4, "context": 32}
 SHORT = {"steps": 3, "batch": 2, "context": 16}
@@ -97,6 +98,22 @@ def test_transposed_layers_reload_as_they_were(verifier, tmp_path, pico_gpt2, na
     model = apply(name, loaded, **values).model
     save.save(model, tmp_path, pico_gpt2, run=Run())
     assert verifier.check(tmp_path, model, Run()) <= 1e-4
+
+
+def test_a_classifier_reloads_as_it_was(verifier, tmp_path, pico_bert):
+    rows = [(f"the {'home' if i % 2 else 'cold'} wind {i}", i % 2) for i in range(40)]
+    texts, numbers = zip(*rows, strict=True)
+    labels = Labels("a.csv", "a.csv", "", texts, numbers, ("bad", "good"), "text", "label")
+    folder = pico_bert
+    for step, (name, values) in enumerate([("classify", SHORT), ("magnitude", {}), ("finetune", SHORT | {"weights": "lora"}), ("rtn", {})]):
+        loaded = load.load(folder)
+        model = apply(name, loaded, given=give(loaded, labels=labels), **values).model
+        made = tmp_path / str(step)
+        made.mkdir()
+        save.save(model, made, folder, run=Run())
+        assert verifier.check(made, model, Run()) <= 1e-4
+        folder = made
+    assert inspect.inspect(folder).task == "classifier"
 
 
 def test_a_chain_of_methods_reloads_as_it_was(verifier, tmp_path, pico_llama):
