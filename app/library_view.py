@@ -187,11 +187,13 @@ class LibraryView(QFrame):
             self.menu(index.data(IdRole)).popup(where)
 
     def _views(self, v: Variant) -> list[tuple[str, str, str, bool]]:
-        """What can be looked at part by part: of a quantized variant its layers' grids, of another what each part is worth."""
+        """What can be looked at part by part; what each part is worth only where it isn't quantized yet."""
+        layers = ("layers", "columns", self.tr("&Layers…"), True)
         if v.info.quantization:
-            return [("layers", "columns", self.tr("&Layers…"), True)]
+            return [layers]
         judged = v.info.task in ("causal-lm", "classifier")
         return [
+            layers,
             ("sensitivity", "columns", self.tr("&Sensitivity of layers…"), judged),
             ("gradients", "curve", self.tr("Study &gradients…"), v.info.task == "causal-lm"),
         ]

@@ -126,6 +126,14 @@ def invent_variant(
     )
 
 
+def put_packed(workspace: Workspace, id: str = "packed") -> Variant:
+    """One that's quantized by its own record too, to 4 bits."""
+    made = invent_variant(id, "int4", "tiny", "quantized", "rtn", {"bits": 4}, 20, 42.1, 42.1, 1)
+    made = made.model_copy(update={"info": made.info.model_copy(update={"quantization": "int4"})})
+    put(workspace, made)
+    return made
+
+
 def put(workspace: Workspace, variant: Variant, measurements: list[Measurement] = ()) -> None:
     """Commits a variant's record, without a model."""
     with workspace.staging(variant.id) as staged:

@@ -88,3 +88,40 @@ def invent_look(bits: int = 4, clipped: float = 0.0031, dense: bool = True) -> d
         "rows": channels | {"outliers": []},
         "before": "TinyStories-42M" if dense else None,
     }
+
+
+def invent_activations(rounded: bool = True, before: str | None = "TinyStories-42M", blocks: int = 3) -> dict:
+    """What an activation-look job keeps: int8 token by token, where one channel stretched the grid before and no longer does."""
+    rng = random.Random(5)
+    points = list(range(-128, 128))
+    edges = [-128 - 0.15 * 255, 127 + 0.15 * 255]
+    bins = round(edges[1] - edges[0])
+    bell = lambda x, wide: math.exp(-0.5 * (x / wide) ** 2) + 1e-4 * math.exp(-0.5 * ((abs(x) - 118) / 6) ** 2)
+    was = [abs(rng.gauss(1.1, 0.2)) for _ in range(288)]
+    was[71] = 31.0
+    now = [abs(rng.gauss(1.4, 0.2)) for _ in range(288)]
+    now[71] = 5.2
+    shape = {"count": 576, "joined": 2}
+    after = shape | {"largest": now, "median": 1.4, "outliers": [[142, 5.2, 3.71]]}
+    stretched = shape | {"largest": was, "median": 1.1, "outliers": [[142, 31.0, 28.2]]}
+    look = {
+        "width": 576,
+        "tokens": 1024,
+        "kind": "int",
+        "bits": 8,
+        "symmetric": True,
+        "dynamic": True,
+        "rounded": rounded,
+        "grid": {"low": -128.0, "high": 127.0, "points": [float(p) for p in points]},
+        "edges": edges,
+        "dense": [int(90_000 * bell(edges[0] + at + 0.5, 4)) for at in range(bins)],
+        "after": [int(30_000 * bell(p, 22)) for p in points],
+        "now": {"error": 0.0134, "zeros": 0.021, "clipped": 0.0, "channels": after},
+        "was": {"error": 0.0871, "zeros": 0.418, "clipped": 0.0, "channels": stretched},
+    }
+    if before is None:
+        look["was"] = None
+    layers = {f"model.layers.{b}.{kind}": look for b in range(blocks) for kind in SHAPES}
+    layers["model.layers.1.mlp.down_proj"] = look | {"now": look["now"] | {"error": 0.19, "clipped": 0.004}}
+    conditions = {"text": "starter-train.txt", "windows": 8, "context": 128}
+    return {"layers": layers, "conditions": conditions, "before": before}

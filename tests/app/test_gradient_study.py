@@ -16,7 +16,7 @@ from app.theme import theme
 from core.events import Cancelled, Failed, Finished, GradientsTried, Metric, Started
 from core.records import GradientStudySpec
 from tests.app.gradients_invented import invent_row, invent_study
-from tests.app.invented import TREE, StillBoard, invent_variant, invent_workspace, put
+from tests.app.invented import TREE, StillBoard, invent_workspace, put_packed
 
 FOUR = (4, "channel", True)
 
@@ -30,8 +30,7 @@ def board():
 def make(qtbot, tmp_path, board):
     theme().load_fonts()
     workspace = invent_workspace(tmp_path / "ws", TREE[:1])
-    packed = invent_variant("packed", "int4", "tiny", "quantized", "rtn", {"bits": 4}, 20, 42.1, 42.1, 1)
-    put(workspace, packed.model_copy(update={"info": packed.info.model_copy(update={"quantization": "int4"})}))
+    put_packed(workspace)
     library = Library()
     library.open(tmp_path / "ws")
 

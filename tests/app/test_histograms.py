@@ -1,31 +1,43 @@
 """Weights before and after: what's asked of the worker, what's said of a layer, the pictures."""
 
+import json
+
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from app.histograms import ChannelPlot, HistogramDialog, HistogramPlot
+from app.histograms import HistogramDialog, activations_of
 from app.library_model import Library
+from app.plots.histogram import ChannelPlot, HistogramPlot
 from app.theme import theme
-from core.events import Failed, Finished
-from core.records import LayerLookSpec
-from tests.app.invented import StillBoard, invent_workspace
-from tests.app.layers_invented import invent_look
+from core.events import Cancelled, Failed, Finished, Progress
+from core.records import ActivationLookSpec, LayerLookSpec
+from tests.app.invented import TREE, StillBoard, invent_workspace, put_packed
+from tests.app.layers_invented import invent_activations, invent_look
 
 
 @pytest.fixture
-def dialog(qtbot, tmp_path):
+def make(qtbot, tmp_path):
     theme().load_fonts()
-    invent_workspace(tmp_path / "ws")
+    put_packed(invent_workspace(tmp_path / "ws", TREE[:1]))
     library = Library()
     library.open(tmp_path / "ws")
-    made = HistogramDialog(library, StillBoard(), "int4")
-    made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
+
+    def made(variant="packed"):
+        dialog = HistogramDialog(library, StillBoard(), variant)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        qtbot.addWidget(dialog)
+        with qtbot.waitExposed(dialog):
+            dialog.show()
+        return dialog
+
     yield made
     library.close()
+
+
+@pytest.fixture
+def dialog(make):
+    return make()
 
 
 def answer(dialog, look):
@@ -38,7 +50,7 @@ def test_the_first_layer_is_asked_for_and_shown(dialog):
     assert dialog.stack.currentWidget() is dialog.waiting
     spec = answer(dialog, invent_look())
     assert isinstance(spec, LayerLookSpec)
-    assert (spec.variant, spec.layer) == ("int4", None)
+    assert (spec.variant, spec.layer) == ("packed", None)
     assert dialog.list.count() == 210
     assert dialog.list.currentItem().text() == dialog.title.text() == "model.layers.0.mlp.gate_proj"
     facts = dialog.facts.text()
@@ -119,3 +131,86 @@ def test_channels_are_drawn(qtbot):
     plot.grab()
     plot.set_channels({"largest": [0.0], "count": 1, "joined": 1, "median": 0.0, "outliers": []})
     plot.grab()
+
+
+# ---- activations --------------------------------------------------------------------------------------------------
+
+
+def keep(dialog, found, name="a"):
+    path = dialog.library.workspace.path(dialog.variant_id) / f"activations-{name}.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return path
+
+
+def test_activations_are_measured_once_and_kept(dialog, make):
+    answer(dialog, invent_look())
+    dialog.list.setCurrentRow(6)
+    dialog._ask_current()
+    answer(dialog, invent_look() | {"layer": dialog.list.item(6).text()})
+    dialog.about.buttons["activations"].click()
+    board = dialog.board
+    spec = board.submitted[-1][0]
+    assert isinstance(spec, ActivationLookSpec)
+    assert (spec.variant, spec.text) == ("packed", None)
+    assert dialog.stack.currentWidget() is dialog.waiting
+    job = board.states()[-1].job.id
+    board.event.emit(Progress(job, "Reading the text", 1, 4, 3.0))
+    assert "3 s left" in dialog.waiting.lines.text()
+    assert dialog.bar.share == 0.25
+    board.event.emit(Finished(job, {"file": str(keep(dialog, invent_activations()))}, 4.0))
+    assert dialog.title.text() == "model.layers.0.mlp.down_proj"  # where one was among the weights
+    facts = dialog.facts.text()
+    for part in ("576 channels", "8 bits", "a scale a token", "error 1.34 % (before: 8.71 %)", "rounded to 0 2.10 % (before: 41.80 %)"):
+        assert part in facts
+    assert "clipped" not in facts
+    assert dialog.outliers.text() == "Outliers: 142 (×3.7 the median) · before, 142 had ×28.2 the median"
+    assert "model.layers.1.mlp.down_proj, 19.00 %" in dialog.status.text()
+    assert not dialog.side.isVisible()
+    dialog.grab()
+    dialog.list.setCurrentRow(dialog.list.count() - 8)
+    dialog._ask_current()
+    assert dialog.title.text() == "model.layers.1.mlp.down_proj"
+    assert "clipped 0.40 % (before: 0.00 %)" in dialog.facts.text()
+    dialog.about.buttons["weights"].click()
+    assert dialog.side.isVisible()
+    spec, _ = board.asked[-1]
+    assert spec.layer == "model.layers.1.mlp.down_proj"
+    again = make()
+    answer(again, invent_look())
+    again.about.buttons["activations"].click()
+    assert again.board.submitted == []
+    assert again.stack.currentIndex() == 2
+
+
+def test_a_variant_that_is_not_quantized_has_activations_only(make):
+    dialog = make("tiny")
+    assert dialog.board.asked == []
+    assert not dialog.about.buttons["weights"].isEnabled()
+    job = dialog.board.states()[-1].job.id
+    found = invent_activations(rounded=False, before=None)
+    dialog.board.event.emit(Finished(job, {"file": str(keep(dialog, found))}, 4.0))
+    assert "not rounded in this variant; what 8 bits, a scale a token, would make of it" in dialog.facts.text()
+    assert "before" not in dialog.facts.text()
+    dialog.grab()
+
+
+def test_another_text_is_read_and_closing_ends_it(make, monkeypatch, tmp_path):
+    dialog = make("tiny")
+    first = dialog._job
+    monkeypatch.setattr("app.histograms.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "x.txt"), ""))
+    dialog.other_text.click()
+    assert dialog.board.cancelled == [first]
+    assert dialog.board.submitted[-1][0].text == str(tmp_path / "x.txt")
+    dialog.board.event.emit(Cancelled(first))  # of the one that was given up
+    assert dialog.stack.currentWidget() is dialog.waiting
+    last = dialog._job
+    dialog.close()
+    assert dialog.board.cancelled == [first, last]
+
+
+def test_activations_that_cannot_be_read_are_told(make):
+    dialog = make("tiny")
+    dialog.board.event.emit(Failed(dialog._job, "model", "There is no tokenizer."))
+    assert dialog.none.lines.text() == "There is no tokenizer."
+    (dialog.library.workspace.path("tiny") / "activations-x.json").write_text("{", encoding="utf-8")
+    assert activations_of(dialog.library.workspace.path("tiny")) is None
