@@ -9,7 +9,7 @@ from core import events
 from core.allocation import Allocator, SensitivityMap, file_bytes, layer_budget, write_bits
 from core.errors import Cancelled, UserError
 from core.recipe import Step
-from core.records import ApplySpec, ImportSpec, Job, LayerLookSpec, SensitivitySpec
+from core.records import ActivationLookSpec, ApplySpec, ImportSpec, Job, LayerLookSpec, SensitivitySpec
 from core.worker.tasks import TASKS
 from core.workspace import Workspace
 from tests.core.worker.test_tasks import Recorder, do
@@ -90,9 +90,29 @@ def test_a_choice_from_the_map_is_made_into_a_variant_of_that_size(home):
     assert look["dense"]
     with pytest.raises(UserError, match="quantized already"):
         do(spec_of((workspace, made["variant"])))
+    _activations_are_kept(workspace, made["variant"])
 
 
-def test_both_jobs_are_known_to_the_worker():
-    assert {"sensitivity", "layer-look"} <= set(TASKS)
+def _activations_are_kept(workspace, quantized):
+    asked = {"workspace": str(workspace.folder), "variant": quantized, "windows": 2, "context": 24}
+    file = Path(do(ActivationLookSpec(**asked))["file"])
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert file.parent == workspace.path(quantized)
+    assert kept["before"] == "pico-llama"
+    assert len(kept["layers"]) == 14
+    assert all(look["was"] and not look["rounded"] for look in kept["layers"].values())
+    assert (kept["conditions"]["windows"], kept["conditions"]["context"]) == (2, 24)
+    again = Recorder()
+    assert do(ActivationLookSpec(**asked), again)["file"] == str(file)
+    assert not any(isinstance(e, events.Progress) for e in again.seen)
+    assert do(ActivationLookSpec(**asked | {"seed": 1}))["file"] != str(file)
+    parent = workspace.variant(quantized).parent
+    of_parent = json.loads(Path(do(ActivationLookSpec(**asked | {"variant": parent}))["file"]).read_text(encoding="utf-8"))
+    assert of_parent["before"] is None
+    assert all(look["dense"] and look["was"] is None for look in of_parent["layers"].values())
+
+
+def test_the_jobs_are_known_to_the_worker():
+    assert {"sensitivity", "layer-look", "activation-look"} <= set(TASKS)
     spec = {"kind": "sensitivity", "workspace": "w", "variant": "v", "bits": [8, 4]}
     assert Job(id="j", title="t", spec=spec).spec == SensitivitySpec(workspace="w", variant="v", bits=(8, 4))
