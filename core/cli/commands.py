@@ -1076,6 +1076,35 @@ def export_gguf(workspace: str, variant: str, to: str, kind: str, overwrite: boo
     _export(spec, source.name, device, as_json, debug)
 
 
+@command("pack-sparse")
+@workspace_option
+@variant_option
+@click.option("--to", required=True, type=click.Path(file_okay=False), help="The folder to make.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier export there.")
+def pack_sparse(workspace: str, variant: str, to: str, overwrite: bool, as_json: bool, debug: bool) -> None:
+    """Pack a pruned variant into one smaller file without its zeros; `unpack-sparse` restores its folder bit for bit."""
+    home = Workspace(workspace)
+    source = home.variant(variant)
+    place = str(Path(to).expanduser().absolute())
+    spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=place, overwrite=overwrite, format="sparse")
+    _export(spec, source.name, "cpu", as_json, debug)
+
+
+@command("unpack-sparse")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--to", required=True, type=click.Path(file_okay=False), help="The folder to make: a model that plain transformers loads.")
+def unpack_sparse(file: str, to: str, as_json: bool, debug: bool) -> None:
+    """Restore the folder of a file that `pack-sparse` made, every file checked by its sha256."""
+    from core.export import sparse
+    from core.run import Run
+
+    place = Path(to).expanduser().absolute()
+    names = sparse.unpack(Path(file), place, Run())
+    if as_json:
+        return document({"folder": str(place), "files": names})
+    out(f"{place}: {', '.join(names)}")
+
+
 def _export(spec: ExportSpec, name: str, device: str, as_json: bool, debug: bool) -> None:
     with Driver(quiet=as_json, debug=debug) as driver:
         result = driver.run(spec, f"Exporting {name}", device=device)
