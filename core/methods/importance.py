@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -349,33 +350,52 @@ def leave_out(
 # ---- blocks ---------------------------------------------------------------------------------------------------------------------
 
 
-@torch.no_grad()
-def influence(model: Any, examples: Examples, run: Run) -> list[float]:
-    """1 - cos between the hidden states before and after each block, mean over the tokens that aren't padding."""
-    found = [block for _, block in blocks(model)]
-    sums, counts = [0.0] * len(found), 0
-    mask: Tensor | None = None
+@dataclass(frozen=True)
+class Seen:
+    """What one run of the model over the examples showed."""
 
-    def hook(index: int) -> Callable:
+    loss: float
+    influence: list[float]  # of each block
+    squares: dict[str, Tensor]  # mean square of each input of the linear layers asked for: (in,)
+
+
+@torch.no_grad()
+def look(model: Any, examples: Examples, run: Run, layers: Collection[str] = ()) -> Seen:
+    """One run: the loss, each block's influence, and the mean squares of the inputs of the named `layers`; padding doesn't count."""
+    found = [block for _, block in blocks(model)]
+    far = [0.0] * len(found)
+    squares: dict[str, Any] = dict.fromkeys(layers, 0.0)
+    loss, mask = 0.0, None
+
+    def around(index: int) -> Callable:
         def see(module: nn.Module, args: tuple, kwargs: dict, out: Any) -> None:
             before = kwargs["hidden_states"] if "hidden_states" in kwargs else args[0]
             after = out[0] if isinstance(out, tuple) else out
-            far = 1 - F.cosine_similarity(before.float(), after.float(), dim=-1)  # (rows, seq)
-            sums[index] += float((far * mask).sum())
+            turned = 1 - F.cosine_similarity(before.float(), after.float(), dim=-1)  # (rows, seq)
+            far[index] += float((turned * mask).sum())
 
         return see
 
-    handles = [block.register_forward_hook(hook(index), with_kwargs=True) for index, block in enumerate(found)]
+    def inside(name: str) -> Callable:
+        def see(module: nn.Module, args: tuple) -> None:
+            squares[name] = squares[name] + (args[0].float().square() * mask[..., None]).sum((0, 1)).cpu()
+
+        return see
+
+    handles = [block.register_forward_hook(around(index), with_kwargs=True) for index, block in enumerate(found)]
+    handles += [model.get_submodule(name).register_forward_pre_hook(inside(name)) for name in layers]
     try:
-        for fed in examples.inputs:
+        for number, fed in enumerate(examples.inputs):
             run.check_cancelled()
             mask = Examples._mask(fed)
-            counts += int(mask.sum())
-            model.base_model(**fed)
+            loss += float(examples.loss(model, number))
     finally:
         for handle in handles:
             handle.remove()
-    return [finite(total / counts) for total in sums]
+    tokens = int(examples.tokens)
+    return Seen(
+        finite(loss / examples.count), [finite(total / tokens) for total in far], {name: total / tokens for name, total in squares.items()}
+    )
 
 
 @torch.no_grad()

@@ -37,10 +37,12 @@ SETTINGS = {  # beside each method's defaults, on a pico model
     "qat": [SHORT, SHORT | {"weights": "int8", "activations": "int8"}],
     "mixed": [CALIBRATED | {"probe_windows": 2, "probe_context": 24, "average_bits": 5.5}],
     "heads": [CALIBRATED | {"share": 0.5}],
+    "channels": [CALIBRATED | {"share": 0.25, "multiple": 16}],
+    "layers": [CALIBRATED],
     "distil": [SHORT],
     "finetune": [SHORT | {"gradient_bits": 8}, SHORT, SHORT | {"weights": "lora", "rank": 4}],
 }
-CUTS = ("heads",)  # pruning that leaves a smaller file
+CUTS = ("heads", "channels", "layers")  # pruning that leaves a smaller file
 
 
 @pytest.fixture(scope="module")
