@@ -16,7 +16,7 @@ from torch import Tensor
 
 from core.methods import Given, Outcome, calibration, estimates, method, sequential
 from core.methods.calibration import CalibrationParams
-from core.methods.common import stored_dtype
+from core.methods.common import pruned_zeros, stored_dtype
 from core.methods.hessian import Factor, factorise
 from core.methods.quantization import grid
 from core.methods.quantization.grid import OffsetGridParams
@@ -143,8 +143,9 @@ def compensated(
     """weight (out, in) on its grids, each column's error taken up by those after it in the factor's order.
 
     importance: (in,) to search each group's range by (see grid.searched_range); None: the full range. The grids are those of
-    the weight as it comes (static groups), whatever the order.
+    the weight as it comes (static groups), whatever the order. Where it was pruned, zeros take up no error and stay zero.
     """
+    held = pruned_zeros(weight)
     work = weight.detach().float().clone()
     work[:, factor.dead] = 0
     if importance is None:
@@ -155,6 +156,7 @@ def compensated(
     columns = weight.shape[1]
     group = factor.order // (group_size or columns)  # (in,): each column's group, in the order of rounding
     work = work[:, factor.order].t().contiguous()  # (in, out): a column lies together
+    held = None if held is None else held[:, factor.order].t().contiguous()
     codes = torch.empty(work.shape, dtype=torch.int8, device=work.device)
     scales, zeros = scale.t().contiguous(), None if zero is None else zero.t().contiguous()  # (groups, out)
     bottom, top = packed.code_range(bits)
@@ -172,6 +174,8 @@ def compensated(
                 z = zeros[which[i]]
                 x = x + z
             code = x.round_().clamp_(bottom, top)
+            if held is not None:
+                code = code.masked_fill_(held[start + i], 0) if zeros is None else torch.where(held[start + i], z, code)
             codes[start + i] = code.to(torch.int8)
             shifted = code if zeros is None else code - z
             rounded = (shifted.to(product) * s.to(product)).float()
