@@ -275,12 +275,12 @@ def _training_data(step: Step, needs: tuple[str, ...], parent: Variant):
     if wanted and ("labels" in needs or (needs and parent.info.task == "classifier")):
         labels = examples.read_labels(wanted)
     step = step.model_copy(update={"labels": labels.ref() if labels else None})
-    if not {"text", "calibration"} & set(needs):
-        return None, labels, step.model_copy(update={"text": None})
-    if labels and not step.text:
+    reads = bool({"text", "calibration"} & set(needs))
+    if labels and not (reads and step.text):
         content = "\n".join(labels.some(examples.split(labels).learn)[0])
-        words = texts.Text(labels.name, labels.path, content, labels.sha256)
-        return words, labels, step
+        return texts.Text(labels.name, labels.path, content, labels.sha256), labels, step.model_copy(update={"text": None})
+    if not reads:
+        return None, labels, step.model_copy(update={"text": None})
     path = Path(step.text.path) if step.text else resources.TRAIN_TEXT
     words = texts.read_text(path)
     if step.text and step.text.sha256 and step.text.sha256 != words.sha256:

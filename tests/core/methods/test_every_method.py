@@ -40,6 +40,7 @@ SETTINGS = {  # beside each method's defaults, on a pico model
     "channels": [CALIBRATED | {"share": 0.25, "multiple": 16}],
     "layers": [CALIBRATED],
     "distil": [SHORT],
+    "iterative": [SHORT | {"rounds": 2, "criterion": "wanda", "windows": 4}],
     "finetune": [SHORT | {"gradient_bits": 8}, SHORT, SHORT | {"weights": "lora", "rank": 4}],
 }
 CUTS = ("heads", "channels", "layers")  # pruning that leaves a smaller file
