@@ -35,13 +35,15 @@ def score(
     labels: Labels,
     *,
     reference: Any = None,
+    reference_tokenizer: Any = None,
     run: Run | None = None,
     max_tokens: int | None = None,
     conditions: dict[str, Any] | None = None,
 ) -> list[Measurement]:
     """Measurements accuracy, and kl and agreement where there's a `reference` with the same classes, on the held-out examples.
 
-    max_tokens: where texts are cut; None: 256, or the model's context. Both models are left as they are.
+    reference_tokenizer: where the reference has one of its own. max_tokens: where texts are cut; None: 256, or the model's context.
+    Both models are left as they are.
     Raises UserError: no tokenizer, classes that aren't the model's, outputs that aren't numbers.
     """
     run = run or Run()
@@ -68,7 +70,7 @@ def score(
         chosen = logits.argmax(-1)
         right += int((chosen == torch.tensor([truth[i] for i in part])).sum())
         if reference is not None:
-            theirs = class_logits(reference, tokenizer, texts, longest).float().cpu()
+            theirs = class_logits(reference, reference_tokenizer or tokenizer, texts, longest).float().cpu()
             kl += kl_divergence(F.log_softmax(theirs, -1), F.log_softmax(logits, -1)).tolist()
             same += (theirs.argmax(-1) == chosen).double().tolist()
     known = (conditions or {}) | {

@@ -33,10 +33,12 @@ def cosine(
     batch: int = 16,
     max_tokens: int = 128,
     conditions: dict[str, Any] | None = None,
+    reference_tokenizer: Any = None,
 ) -> list[Measurement]:
     """One measurement 'cosine': the mean cosine between both models' embeddings of each text, with its standard error.
 
-    texts: sentences, cut at `max_tokens`. Both models take the same tokens; both are left as they are.
+    texts: sentences, cut at `max_tokens`. Both models take the same tokens, unless the
+    reference has a tokenizer of its own; both are left as they are.
     Raises UserError where there are no texts, no tokenizer, or embeddings that aren't numbers.
     """
     run = run or Run()
@@ -52,7 +54,8 @@ def cosine(
     found: list[float] = []
     for begin in run.track(range(0, len(texts), batch), "Comparing embeddings"):
         fed = encode(tokenizer, texts[begin : begin + batch], longest)
-        mine, theirs = embed(model, fed), embed(reference, fed)  # (batch, hidden)
+        fed_too = encode(reference_tokenizer, texts[begin : begin + batch], longest) if reference_tokenizer is not None else fed
+        mine, theirs = embed(model, fed), embed(reference, fed_too)  # (batch, hidden)
         same = F.cosine_similarity(mine, theirs.to(mine.device), dim=1)  # (batch,)
         if not torch.isfinite(same).all():
             raise UserError(
@@ -77,7 +80,10 @@ def score(
     loaded: Loaded, reference: Loaded, text: Text, *, run: Run | None = None, conditions: dict[str, Any] | None = None, most: int = 256
 ) -> list[Measurement]:
     """`cosine` of two loaded encoders on the first `most` sentences of a text."""
-    return cosine(loaded.model, reference.model, loaded.tokenizer, sentences(text, most), run=run, conditions=conditions)
+    other = reference.tokenizer if reference.info.tokens_hash != loaded.info.tokens_hash else None
+    return cosine(
+        loaded.model, reference.model, loaded.tokenizer, sentences(text, most), run=run, conditions=conditions, reference_tokenizer=other
+    )
 
 
 def encode(tokenizer: Any, texts: list[str], longest: int) -> dict[str, Tensor]:

@@ -17,7 +17,7 @@ import importlib
 import inspect
 import pkgutil
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,7 @@ class Outcome:
     model: Any
     notes: tuple[str, ...] = ()
     dtype: Any = None  # torch's, to store the dense weights in; None keeps, tensor by tensor, what the parent stores
+    files: Mapping[str, bytes | None] = field(default_factory=dict)  # that the folder has instead of the parent's; None: has not
 
 
 Apply = Callable[[Any, Params, Run, Given], Outcome]

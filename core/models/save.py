@@ -11,7 +11,7 @@ import copy
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,18 @@ def save(model: nn.Module, staged: Path, source: Path, *, run: Run, dtype: torch
         copy_rest(source, staged)
         if not (staged / "generation_config.json").exists() and getattr(model, "can_generate", lambda: False)():
             model.generation_config.save_pretrained(staged)
+    except OSError as error:
+        raise explain(error) from error
+
+
+def put(staged: Path, files: Mapping[str, bytes | None]) -> None:
+    """Files in the place of those that `save` copied from the source; None takes one away."""
+    try:
+        for name, content in files.items():
+            if content is None:
+                (staged / name).unlink(missing_ok=True)
+            else:
+                (staged / name).write_bytes(content)
     except OSError as error:
         raise explain(error) from error
 

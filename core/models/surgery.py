@@ -314,30 +314,16 @@ def cut_vocabulary(model: nn.Module, keep: Tensor) -> nn.Module:
     new = {int(old): number for number, old in enumerate(keep.tolist())}
     config = model.config.get_text_config()
     changes: dict[str, Any] = {"vocab_size": len(keep)}
-    for key in TOKEN_KEYS:
-        value = getattr(config, key, None)
-        if value is not None:
+    for key, value in config.to_dict().items():
+        if key.endswith("_token_id") and value is not None:
             changes[key] = renumbered(value, new)
     made = _rebuilt(model, changes, state)
     generation = getattr(made, "generation_config", None)
     if generation is not None:
-        for key in TOKEN_KEYS:
-            value = getattr(generation, key, None)
-            if value is not None:
+        for key, value in generation.to_dict().items():
+            if key.endswith("_token_id") and value is not None:
                 setattr(generation, key, renumbered(value, new))
     return made
-
-
-TOKEN_KEYS = (
-    "bos_token_id",
-    "eos_token_id",
-    "pad_token_id",
-    "unk_token_id",
-    "sep_token_id",
-    "cls_token_id",
-    "mask_token_id",
-    "decoder_start_token_id",
-)
 
 
 def renumbered(value: Any, new: dict[int, int]) -> Any:

@@ -213,7 +213,7 @@ def _apply_one(
             home=place.home if place else None,
         )
         outcome = method.apply(loaded.model, params, run, given)
-        notes, model, stored = outcome.notes, outcome.model, outcome.dtype
+        notes, model, stored, files = outcome.notes, outcome.model, outcome.dtype, outcome.files
         del outcome, loaded
         run.stage("Saving")
         if streamed:
@@ -221,6 +221,7 @@ def _apply_one(
             notes = (*notes, "The model is larger than the memory that was free: it was worked on block by block from disk.")
         else:
             save.save(model, staged, folder, run=run, dtype=stored)
+        save.put(staged, files)
         name = spec.name if spec.name and last else methods.label(method, params)
         found = inspect.inspect(staged).model_copy(update={"name": name})
         root = workspace.root(parent)
@@ -351,6 +352,11 @@ def _measured(
     try:
         most = _most(most, (root or variant).info)
         measured += _quality(variant, loaded, reference, words, most, run, root, labels=labels)
+        for m in measured:
+            if m.kind == "bits_per_byte" and "original" in m.conditions:
+                said = f"Its tokens are others than the original's, so what compares is bits a byte: {m.value:.4f}, and "
+                said += f"{m.conditions['original']:.4f} of the original on the same text."
+                variant = variant.model_copy(update={"notes": (*variant.notes, said)})
         measured += _speed(loaded, words, run)
     except UserError as error:
         run.warn(f"not measured: {error}")
@@ -383,9 +389,10 @@ def _quality(
     labels = labels or variant.recipe.labels
     if info.task == "classifier" and labels is not None:
         found = examples.read_labels(labels)
-        teacher = load.load(reference, device=run.device, dtype=str(loaded.dtype).removeprefix("torch.")).model if reference else None
+        teacher = load.load(reference, device=run.device, dtype=str(loaded.dtype).removeprefix("torch.")) if reference else None
         conditions = {"reference": root.id} if root is not None and teacher is not None else {}
-        return accuracy.score(loaded.model, loaded.tokenizer, found, reference=teacher, run=run, max_tokens=context, conditions=conditions)
+        beside = {"reference": teacher.model, "reference_tokenizer": teacher.tokenizer} if teacher else {}
+        return accuracy.score(loaded.model, loaded.tokenizer, found, run=run, max_tokens=context, conditions=conditions, **beside)
     conditions = {"text": words.name, "text_hash": words.sha256[:16]}
     if root is not None:
         conditions["reference"] = root.id
@@ -393,11 +400,26 @@ def _quality(
     if info.task == "causal-lm":
         ids = texts.token_ids(words, loaded.tokenizer, most)
         window = min(context or CONTEXT, info.context or CONTEXT)
+        if teacher and root is not None and root.info.tokens_hash != info.tokens_hash:
+            return _bits_per_byte(loaded, teacher, ids, window, conditions, run)
         model = teacher.model if teacher else None
         return perplexity.score(loaded.model, ids, context=window, run=run, reference=model, conditions=conditions)
     if teacher is None:
         return []  # without labels, an encoder has no figure of its own, only agreement with another
     return embedding.score(loaded, teacher, words, run=run, conditions=conditions)
+
+
+def _bits_per_byte(loaded, teacher, ids, window: int, conditions: dict[str, Any], run: Run) -> list[Measurement]:
+    """Where the vocabulary isn't the original's: perplexity over its own tokens, and bits per byte, which can be compared.
+
+    The original's bits per byte on the same text, in its own tokens, are kept with the conditions as 'original'.
+    """
+    size = perplexity.byte_count(loaded.tokenizer, ids)
+    same = texts.token_ids(loaded.tokenizer.decode(ids.tolist(), clean_up_tokenization_spaces=False), teacher.tokenizer)
+    theirs = perplexity.score(teacher.model, same, context=window, run=run, text_bytes=size)
+    original = next(m.value for m in theirs if m.kind == "bits_per_byte")
+    conditions = {k: v for k, v in conditions.items() if k != "reference"} | {"original": original}
+    return perplexity.score(loaded.model, ids, context=window, run=run, text_bytes=size, conditions=conditions)
 
 
 def _speed(loaded, words, run: Run, **how: int) -> list[Measurement]:
