@@ -15,6 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import warm
+
 PROSE = (
     "the quick brown fox jumps over the lazy dog and the old sailor told a long story of the sea "
     "where the wind was cold and the night was dark but the crew sang of home and of the harbour light "
@@ -43,6 +45,19 @@ def shelf() -> Path:
 
 
 @pytest.fixture(autouse=True)
+def warm_processes(request):
+    """What core starts in this test starts warm, unless it's marked `cold`."""
+    if "cold" in request.keywords or not warm.supported():
+        yield
+    else:
+        yield from warm.install()
+
+
+def pytest_unconfigure():
+    warm.close()
+
+
+@pytest.fixture(autouse=True)
 def no_leaks(request):
     """A thread or child process that outlives its test fails it."""
     threads = set(threading.enumerate())
@@ -52,6 +67,7 @@ def no_leaks(request):
     while True:
         left = [t for t in threading.enumerate() if t not in threads and t.is_alive() and not _harmless(t)]
         multiprocessing.active_children()
+        children |= warm.pids()
         born = [p for p in psutil.Process().children(recursive=True) if p.pid not in children and not _helper(p)]
         if not left and not born:
             return

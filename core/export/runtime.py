@@ -1,7 +1,8 @@
 """Running an exported folder with onnxruntime alone: opening it with sentences for what can be wrong, and greedy generation.
 
 Needs numpy, onnx, onnxruntime and tokenizers; neither torch nor transformers. Sampling isn't covered: what is shown here is
-that the file works, and at which speed.
+that the file works, and at which speed. onnxruntime comes in where it's used: its import takes time and a thread, and most workers
+never export.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
-import onnxruntime
 
 from core.errors import UserError
 from core.workspace import read_json
+
+if TYPE_CHECKING:
+    import onnxruntime
 
 GRAPH, DATA = "model.onnx", "model.onnx.data"
 _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -103,6 +106,8 @@ def open_session(folder: Path, threads: int | None = None) -> onnxruntime.Infere
 
     Raises UserError: no model.onnx, a damaged graph, missing or short weights, an IR or opset that this onnxruntime doesn't read.
     """
+    import onnxruntime
+
     folder = Path(folder)
     graph = read_graph(folder)
     check_data(folder, graph)
@@ -164,6 +169,8 @@ class CausalSession:
 
     def empty(self, batch: int) -> dict[str, Any]:
         """The cache before the first token: (batch, kv heads, 0, dim) for each key and value."""
+        import onnxruntime
+
         cache = {}
         for name in self.past:
             shape = [batch, self.inputs[name].shape[1], 0, self.inputs[name].shape[3]]
@@ -173,6 +180,8 @@ class CausalSession:
 
     def step(self, ids: np.ndarray, mask: np.ndarray, cache: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
         """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the grown cache)."""
+        import onnxruntime
+
         feeds = dict(cache)
         made = onnxruntime.OrtValue.ortvalue_from_numpy
         feeds["input_ids"] = made(np.ascontiguousarray(ids, np.int64))

@@ -244,6 +244,7 @@ def test_workers_that_never_become_ready_end_in_a_failure_not_in_a_loop(pool, la
     assert len(launcher.workers) == 3
 
 
+@pytest.mark.cold
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks here")
 def test_ctrl_c_does_not_reach_a_worker_that_still_starts(capfd):
     """A terminal's Ctrl-C goes to the whole group; a worker whose Python was just coming up died of it with a traceback."""

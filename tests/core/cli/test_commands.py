@@ -15,19 +15,14 @@ from core.__main__ import main as start
 from core.cli.commands import cli
 from core.records import Measurement
 from core.workspace import Workspace
+from tests import warm
 
 ROOT = Path(__file__).parents[3]
 
 
 def cli_run(*words: object) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "core", *map(str, words)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        env=os.environ | {"COLUMNS": "200"},
-    )
+    """The command in a process of its own, and its worker in another."""
+    return warm.run([sys.executable, "-m", "core", *map(str, words)], cwd=ROOT, timeout=200, env=os.environ | {"COLUMNS": "200"})
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ def test_the_probe_knows_nothing_of_spokeshave():
     assert not [n for n in names if n.startswith(("core", "app", "resources"))]
 
 
+@pytest.mark.cold
 def test_another_model_is_told(verifier, pico_llama, copy_of):
     folder = copy_of(pico_llama)
     state = load_file(folder / "model.safetensors")

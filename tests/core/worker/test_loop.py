@@ -66,6 +66,7 @@ def nothing_left(home, ids):
     assert [p for p in (home.folder / ".staging").iterdir() if p.is_dir()] == []
 
 
+@pytest.mark.cold
 @pytest.mark.slow
 def test_a_worker_serves_light_jobs_one_after_another_and_tells_what_it_can(pool, pico_llama, tmp_path):
     seen = []
@@ -134,6 +135,7 @@ def test_a_parent_that_does_not_read_does_not_slow_the_work(pool, home, pico_tex
     assert losses[-1] >= 59
 
 
+@pytest.mark.cold
 @pytest.mark.slow
 def test_a_worker_whose_parent_is_gone_ends(tmp_path):
     import subprocess
