@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy, QToolTip, QWidget
 
@@ -24,13 +24,14 @@ STACKED = 30  # high enough for both words, one above the other
 
 @dataclass(frozen=True)
 class Cell:
-    """share: 0 to 1 of the colours, None where it isn't known; big, small: words; marked: changed by a person."""
+    """share: 0 to 1 of the colours, None where it isn't known; big, small: words; marked: changed by a person; off: crossed out."""
 
     share: float | None = None
     big: str = ""
     small: str = ""
     tip: str = ""
     marked: bool = False
+    off: bool = False
 
 
 def heat_color(share: float | None) -> QColor:
@@ -69,11 +70,15 @@ def span(values: Iterable[float | None]) -> tuple[float, float]:
 
 
 class HeatGrid(QAbstractScrollArea):
-    """`picked`: the cursor came to a cell, by pointer or key; `pressed`: a key that isn't the cursor's, `asked`: a cell's menu."""
+    """`picked`: the cursor came to a cell, by pointer or key; `pressed`: a key that isn't the cursor's, `asked`: a cell's menu.
+
+    With `switches`, a click, the space bar and Enter are `switched` instead, and a pointer that's drawn on switches what it comes to.
+    """
 
     picked = Signal(str, str)
     pressed = Signal(object)  # QKeyEvent
     asked = Signal(str, str, QPoint)
+    switched = Signal(str, str, bool)  # True: drawn over, after a first one
 
     def __init__(self, name: str, parent: QWidget | None = None):
         super().__init__(parent)
@@ -81,6 +86,10 @@ class HeatGrid(QAbstractScrollArea):
         self.columns: list[str] = []
         self.cells: dict[tuple[str, str], Cell] = {}
         self.current: tuple[str, str] | None = None
+        self.switches = False
+        self.least, self.most = LEAST, MOST  # of a cell
+        self.corner = ""  # what the columns are
+        self._drawn: set[tuple[str, str]] = set()  # cells that this stroke came to
         self.labels: dict[str, str] = {}  # a row's or column's words, where they aren't its key
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(name)
@@ -116,13 +125,13 @@ class HeatGrid(QAbstractScrollArea):
 
     def _measure(self) -> None:
         metrics = QFontMetricsF(ui_font(12))
-        self._side = max((metrics.horizontalAdvance(self._word(r)) for r in self.rows), default=0) + 12
+        self._side = max((metrics.horizontalAdvance(words) for words in (self.corner, *map(self._word, self.rows))), default=0) + 12
         room = self.viewport().size()
         wide = (room.width() - self._side) / max(1, len(self.columns))
         high = (room.height() - HEADER) / max(1, len(self.rows))
         self._cell = QSize(
-            int(min(max(wide, LEAST.width()), MOST.width())),
-            int(min(max(high, LEAST.height()), MOST.height())),
+            int(min(max(wide, self.least.width()), self.most.width())),
+            int(min(max(high, self.least.height()), self.most.height())),
         )
         total = QSize(int(self._side + self._cell.width() * len(self.columns)), HEADER + self._cell.height() * len(self.rows))
         for bar, whole, seen, step in (
@@ -196,8 +205,17 @@ class HeatGrid(QAbstractScrollArea):
         painter.end()
 
     def _paint_cell(self, painter: QPainter, rect: QRectF, cell: Cell, big, small, both: float) -> None:
-        ground = heat_color(cell.share)
+        ground = theme().color("sunken") if cell.off else heat_color(cell.share)
         painter.fillRect(rect, ground)
+        if cell.off:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme().color("err"), 1.6))
+            side = min(rect.width(), rect.height(), 18.0) / 2 - 3
+            middle = rect.center()
+            for down in (-1, 1):
+                painter.drawLine(middle - QPointF(side, down * side), middle + QPointF(side, down * side))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            return
         if cell.marked:  # a corner, seen without its colour too
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme().color("accent"))
@@ -234,6 +252,9 @@ class HeatGrid(QAbstractScrollArea):
             words = metrics.elidedText(self._word(column), Qt.TextElideMode.ElideRight, wide)
             align = Qt.AlignmentFlag.AlignHCenter if every == 1 else Qt.AlignmentFlag.AlignLeft
             painter.drawText(QRectF(rect.left(), 0, wide, HEADER - 2), int(align | Qt.AlignmentFlag.AlignVCenter), words)
+        painter.setClipRect(QRectF(0, 0, self._side, room.height()))
+        corner = QRectF(0, 0, self._side - 8, HEADER - 2)
+        painter.drawText(corner, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), self.corner)
         painter.setClipRect(QRectF(0, HEADER, self._side, room.height() - HEADER))
         for row in self.rows:
             rect = self.rect_of(row, self.columns[0])
@@ -247,8 +268,22 @@ class HeatGrid(QAbstractScrollArea):
         again = found == self.current and self.hasFocus()
         self.setFocus()
         self.set_current(*found)
-        if event.button() == Qt.MouseButton.RightButton or again:
+        if self.switches and event.button() == Qt.MouseButton.LeftButton:
+            self._drawn = {found}
+            self.switched.emit(*found, False)
+        elif event.button() == Qt.MouseButton.RightButton or again:
             self.asked.emit(*found, self.viewport().mapToGlobal(event.position().toPoint()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        found = self.cell_at(event.position().toPoint())
+        if not self._drawn or not event.buttons() & Qt.MouseButton.LeftButton or found is None or found in self._drawn:
+            return
+        self._drawn.add(found)
+        self.set_current(*found)
+        self.switched.emit(*found, True)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._drawn = set()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
@@ -262,6 +297,8 @@ class HeatGrid(QAbstractScrollArea):
             row = min(max(self.rows.index(self.current[0]) + down, 0), len(self.rows) - 1)
             column = min(max(self.columns.index(self.current[1]) + right, 0), len(self.columns) - 1)
             self.set_current(self.rows[row], self.columns[column])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and not event.modifiers() and self.switches:
+            self.switched.emit(*self.current, False)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Menu) and not event.modifiers():
             self.asked.emit(*self.current, self.viewport().mapToGlobal(self.rect_of(*self.current).center().toPoint()))
         else:

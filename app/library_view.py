@@ -195,6 +195,7 @@ class LibraryView(QFrame):
         return [
             layers,
             ("sensitivity", "columns", self.tr("&Sensitivity of layers…"), judged),
+            ("heads", "prune", self.tr("Attention &heads…"), v.info.task != "unknown"),
             ("gradients", "curve", self.tr("Study &gradients…"), v.info.task == "causal-lm"),
         ]
 

@@ -487,7 +487,7 @@ class MainWindow(QMainWindow):
         elif action in ("decode", "draft"):
             self.show_page("decode")
             (self.decode.set_target if action == "decode" else self.decode.set_draft)(variant)
-        elif action in ("sensitivity", "layers", "gradients"):
+        elif action in ("sensitivity", "layers", "gradients", "heads"):
             self.open_layers(action, variant)
         elif action == "folder":
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.library.workspace.path(variant))))
@@ -546,8 +546,8 @@ class MainWindow(QMainWindow):
         return wizard
 
     def open_layers(self, action: str, variant: str) -> Any:
-        """'sensitivity': the map and the bits under a budget; 'layers': weights before and after; 'gradients': the study of
-        them. Returns the dialog.
+        """'sensitivity': the map and the bits under a budget; 'layers': weights and activations before and after; 'gradients': the
+        study of them; 'heads': what attention heads are worth. Returns the dialog.
         """
         if action == "sensitivity":
             from app.sensitivity import SensitivityDialog
@@ -558,6 +558,11 @@ class MainWindow(QMainWindow):
             from app.gradient_study import GradientStudyDialog
 
             dialog = GradientStudyDialog(self.library, self.board, variant, self)
+        elif action == "heads":
+            from app.heads import HeadsDialog
+
+            dialog = HeadsDialog(self.library, self.board, variant, self)
+            dialog.applied.connect(self._submitted)
         else:
             from app.histograms import HistogramDialog
 

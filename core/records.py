@@ -451,7 +451,8 @@ class HeadsSpec(Spec):
     loss: with the units in `off` masked, on text that importance wasn't computed on: result {loss, base, perplexity, base_perplexity,
     tokens, measure, predicted: {criterion: loss}}; of a classifier accuracy and base_accuracy too, and perplexities of None.
     curve: units of `off` and then the least important by `criterion` go one after the other; run.metric('heads/curve/<criterion>', units
-    removed, value), result {points: [[removed, value]], total, criterion, measure: 'perplexity', 'accuracy' or 'cosine'}.
+    removed, value), result {points: [[removed, value]], total, criterion, measure: 'perplexity', 'accuracy' or 'cosine'}; of a classifier
+    also {interval: the whole model's accuracy, 95 %}.
     """
 
     kind: Literal["heads"] = "heads"

@@ -12,6 +12,7 @@ from core.data import labels as labelled
 from core.data import text as texts
 from core.data.text import Text
 from core.errors import UserError
+from core.evaluate import accuracy
 from core.methods import head_map, importance, training
 from core.methods.calibration import CalibrationParams
 from core.methods.importance import Examples
@@ -136,7 +137,10 @@ def _curve(work: _Work) -> dict[str, Any]:
         work.run.metric(f"heads/curve/{criterion}", count, value)
 
     points = head_map.curve(work.model, work.shape, examples, queue, work.run, tell)
-    return {"points": [list(p) for p in points], "total": len(queue), "measure": head_map.measure_of(examples), "criterion": criterion}
+    out = {"points": [list(p) for p in points], "total": len(queue), "measure": head_map.measure_of(examples), "criterion": criterion}
+    if examples.task == "classifier":
+        out["interval"] = list(accuracy.wilson(round(points[0][1] * examples.count), examples.count))
+    return out
 
 
 def _labels(spec: HeadsSpec, variant: Variant) -> labelled.Labels | None:

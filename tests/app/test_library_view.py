@@ -76,7 +76,7 @@ def test_menu_offers_what_fits(view, qtbot):
     menu = view.menu("int4")
     actions = {a.objectName().removeprefix("menu_"): a for a in menu.actions() if a.objectName()}
     assert set(actions) == {
-        "decode", "draft", "prune", "quantize", "distil", "finetune", "evaluate", "export", "layers", "sensitivity", "gradients",
+        "decode", "draft", "prune", "quantize", "distil", "finetune", "evaluate", "export", "layers", "sensitivity", "heads", "gradients",
         "rename", "folder", "recipe", "delete",
     }  # fmt: skip
     with qtbot.waitSignal(view.wanted) as asked:

@@ -124,6 +124,8 @@ def test_a_classifier_is_measured_by_accuracy(tmp_path, pico_classifier, example
     found = do(spec_of(home, labels=labels, action="curve"))
     assert found["measure"] == "accuracy"
     assert all(0 <= value <= 1 for _, value in found["points"])
+    low, high = found["interval"]
+    assert low <= found["points"][0][1] <= high
     lost = do(spec_of(home, labels=labels, action="loss", off=((0, 0),)))
     assert lost["perplexity"] is None
     assert 0 <= lost["accuracy"] <= 1
