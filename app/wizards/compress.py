@@ -32,6 +32,7 @@ from app.wizards.base import (
     recall,
     spoken,
 )
+from app.wizards.labels import LabelsChoice
 from app.wizards.plans import CompressPlan, free_name, memory_problem
 from core.events import Failed, Finished
 from core.records import EstimateSpec
@@ -56,6 +57,7 @@ class CompressWizard(Wizard):
         plan.seed = int(last.get("seed") or 0)
         plan.measure = bool(last.get("measure", True))
         plan.text = last.get("text") or None
+        plan.labels = last.get("labels") or None
         plan.measure_text = last.get("measure_text") or library_text(library)
         self.started: list[str] = []
         super().__init__(plan, library, board, parent)
@@ -181,6 +183,7 @@ class CompressWizard(Wizard):
                 "seed": plan.seed,
                 "measure": plan.measure,
                 "text": plan.text,
+                "labels": plan.labels,
                 "measure_text": plan.measure_text,
             },
         )
@@ -312,9 +315,11 @@ class MethodPage(Page):
 
 
 class DataPage(Page):
+    """The text or the labelled examples that the method reads, by what it needs."""
+
     def __init__(self, wizard: CompressWizard):
         super().__init__("data")
-        self.say(self.tr("Text"), self.tr("Which text?"))
+        self.say(self.tr("Data"), self.tr("Which text?"))
         self.wizard = wizard
         self.text = TextChoice(
             self.tr("Training text that comes with Spokeshave"),
@@ -324,13 +329,26 @@ class DataPage(Page):
             self,
         )
         self.text.setObjectName("training_text")
+        self.labels = LabelsChoice(wizard, self)
         self.body.addWidget(self.text)
+        self.body.addWidget(self.labels)
         self.body.addStretch(1)
         self.text.set_path(wizard.plan.text)
         self.text.changed.connect(self._changed)
+        self.labels.changed.connect(self.changed)
 
     def entered(self) -> None:
-        calibrates = self.wizard.plan.chosen is not None and "calibration" in self.wizard.plan.chosen.needs
+        plan = self.wizard.plan
+        self.text.setVisible(not plan.needs_labels)
+        self.labels.setVisible(plan.needs_labels)
+        self.title = self.tr("Which examples?") if plan.needs_labels else self.tr("Which text?")
+        if plan.needs_labels:
+            self.explanation = self.tr(
+                "Texts, each with its class: a fifth of them is held out, never trained on, and what accuracy is measured on."
+            )
+            self.labels.entered()
+            return
+        calibrates = plan.chosen is not None and "calibration" in plan.chosen.needs
         self.explanation = (
             self.tr("The method runs the model over some text, to see which weights matter there.")
             if calibrates
@@ -342,6 +360,8 @@ class DataPage(Page):
         self.changed.emit()
 
     def first_field(self) -> QWidget:
+        if self.wizard.plan.needs_labels:
+            return self.labels.first_field()
         return self.text.own if self.text.own.isChecked() else self.text.starter
 
 

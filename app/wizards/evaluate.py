@@ -26,7 +26,8 @@ class EvaluateDialog(Wizard):
         plan.context = int(last["context"]) if last.get("context") else None
         plan.speed = bool(last.get("speed", True))
         if plan.variants:
-            root = library.root(plan.variants[0])
+            able = [v for v in library.lineage(plan.variants[0]) if not plan.reference_problem(v)]
+            root = able[0] if able else library.root(plan.variants[0])
             plan.reference = root.id if not plan.reference_problem(root) else None
         super().__init__(plan, library, board, parent)
         self.plan: EvaluatePlan = plan

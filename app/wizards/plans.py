@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.params import Knob
-from core.recipe import Recipe, Source, Step, TextRef
+from core.recipe import LabelsRef, Recipe, Source, Step, TextRef
 from core.records import GGUF_MODELS, ApplySpec, DeviceInfo, EvaluateSpec, ExportSpec, ImportSpec, MethodInfo, SourceInfo, Variant
 
 
@@ -119,6 +119,21 @@ def text_problem(path: str | None) -> Said:
     return NOTHING
 
 
+LABEL_FILES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+
+
+def labels_problem(path: str | None) -> Said:
+    """What's wrong with a file of labelled examples, as far as its name and its folder entry tell. A Hub name is left to the worker."""
+    if path is None or not path.strip():
+        return say("Choose a file of labelled examples.")
+    file = Path(path).expanduser()
+    if file.suffix.lower() not in LABEL_FILES:
+        if not file.exists() and HUB_DATA.fullmatch(path.strip()):
+            return NOTHING
+        return say("Choose a .csv, .tsv, .jsonl or .parquet file, or give a data set of the Hub as org/name.")
+    return text_problem(path)
+
+
 def name_problem(name: str) -> Said:
     return NOTHING if name.strip() else say("Give it a name.")
 
@@ -155,6 +170,7 @@ def memory_problem(needed: int | None, device: DeviceInfo | None) -> Said:
 
 # ---- open a model -------------------------------------------------------------------------------------------------
 
+HUB_DATA = re.compile(r"[A-Za-z0-9][\w.\-]*/[A-Za-z0-9][\w.\-]*(:[\w.\-]+)?")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.\-]*(/[A-Za-z0-9][\w.\-]*)?")
 
 
@@ -284,6 +300,9 @@ class CompressPlan:
         self.params_problem = ""  # what the form says, already in words
         self.refused = ""  # the worker's own sentence on these settings, already in words
         self.text: str | None = None  # training or calibration text; None: the starter's
+        self.labels: str | None = None  # a file of labelled examples; None: those that the variant learnt from
+        self.columns: tuple[str, str] = ("", "")  # with the text and with the class; '': found by their names
+        self.described: tuple[LabelsRef, dict[str, Any]] | None = None  # what the worker found in which examples
         self.name = ""
         self.seed = 0
         self.device = "auto"
@@ -309,19 +328,52 @@ class CompressPlan:
 
     @property
     def needs_text(self) -> bool:
-        return self.chosen is not None and any(need in self.chosen.needs for need in ("text", "calibration"))
+        """Whether a text is asked for. A classifier that learnt from labels is calibrated on their texts."""
+        return bool({"text", "calibration"} & self._needs) and self.known_labels is None
+
+    @property
+    def needs_labels(self) -> bool:
+        return "labels" in self._needs
+
+    @property
+    def _needs(self) -> set[str]:
+        if self.chosen is None:
+            return set()
+        return set(self.chosen.needs_of(self.source.info.task if self.source else "unknown"))
+
+    @property
+    def known_labels(self) -> LabelsRef | None:
+        """The examples that the variant learnt from, where it's a classifier that was made here."""
+        return self.source.recipe.labels if self.source is not None and self.source.info.task == "classifier" else None
+
+    @property
+    def labels_ref(self) -> LabelsRef | None:
+        """The examples chosen; None where there are none yet."""
+        if self.labels is None:
+            return self.known_labels
+        path = self.labels.strip()
+        if Path(path).expanduser().exists():
+            path = str(Path(path).expanduser().absolute())
+        return LabelsRef(path=path, text=self.columns[0], label=self.columns[1]) if path else None
+
+    @property
+    def examples(self) -> dict[str, Any] | None:
+        """What the worker found in the examples chosen; None until it has answered."""
+        return self.described[1] if self.described is not None and self.described[0] == self.labels_ref else None
 
     @property
     def trains(self) -> bool:
         return self.family in ("distillation", "recovery")
 
     def pages(self) -> tuple[str, ...]:
-        return ("source", "method", "data", "review") if self.needs_text else ("source", "method", "review")
+        return ("source", "method", "data", "review") if self.needs_text or self.needs_labels else ("source", "method", "review")
 
     def choose_default(self, preferred: str) -> None:
         """The variant asked for where it can be used, else the first that can."""
         usable = [v.id for v in self.variants.values() if not self.variant_problem(v)]
         self.variant = preferred if preferred in usable else (usable[0] if usable else "")
+        if self.chosen is not None and self.method_problem(self.chosen):
+            self.method = next((m.name for m in self.methods or () if not self.method_problem(m)), "")
 
     def variant_problem(self, variant: Variant) -> Said:
         """Why this variant can't be the source."""
@@ -339,8 +391,6 @@ class CompressPlan:
         source = self.source
         if source is not None and source.info.task != "unknown" and source.info.task not in method.tasks:
             return say("It doesn't work on this kind of model.")
-        if "labels" in method.needs:
-            return say("It needs labelled examples, which this wizard can't give it yet.")
         return NOTHING
 
     def problem(self, page: str) -> Said:
@@ -357,6 +407,8 @@ class CompressPlan:
                 return say("Choose a method.")
             return self.method_problem(self.chosen) or Said(self.params_problem and "{problem}", {"problem": self.params_problem})
         if page == "data":
+            if self.needs_labels:
+                return self._labels_problem()
             return text_problem(self.text) if self.needs_text else NOTHING
         if page == "review":
             if self.refused:
@@ -364,9 +416,17 @@ class CompressPlan:
             return name_problem(self.name) or (text_problem(self.measure_text) if self.measure else NOTHING)
         return NOTHING
 
+    def _labels_problem(self) -> Said:
+        if self.labels is not None or self.known_labels is None:
+            wrong = labels_problem(self.labels)
+            if wrong:
+                return wrong
+        return NOTHING if self.examples is not None else say("The examples haven't been read yet.")
+
     def step(self) -> Step:
         text = TextRef(path=str(Path(self.text).expanduser().absolute())) if self.needs_text and self.text else None
-        return Step(method=self.method, params=dict(self.params), seed=self.seed, text=text)
+        labels = self.labels_ref if self.needs_labels else None
+        return Step(method=self.method, params=dict(self.params), seed=self.seed, text=text, labels=labels)
 
     def recipe(self) -> Recipe:
         """The whole way from the original, as the new variant will carry it."""
@@ -447,6 +507,8 @@ class EvaluatePlan:
         chosen = [self.all[i] for i in self.variants if i in self.all]
         if len(chosen) == 1 and chosen[0].id == reference.id:
             return say("It's the variant itself.")
+        if any((v.info.task == "classifier") != (reference.info.task == "classifier") for v in chosen):
+            return say("It doesn't do the same: one classifies, the other doesn't.")
         if any(v.info.tokens_hash != reference.info.tokens_hash for v in chosen):
             return say("Its tokenizer has other tokens, so the two can't be compared token by token.")
         return NOTHING

@@ -377,6 +377,10 @@ def labels(file: str, text_column: str, label_column: str, as_json: bool, debug:
     if as_json:
         document(result)
         return
+    if "rows" not in result:
+        shown = ", ".join(result["columns"])
+        out(f"Which columns hold text and class can't be told: say it with --text-column and --label-column. There are {shown}.")
+        return
     out(f"{result['rows']:,} examples, {result['heldout']:,} of them held out for measuring; columns: {', '.join(result['columns'])}")
     out(f"Text: {result['text']}. Class: {result['label']}.")
     if result["left_out"]:

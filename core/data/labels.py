@@ -77,21 +77,7 @@ def read_labels(ref: LabelsRef) -> Labels:
     Raises UserError: no such file, not of a known format, a column that's missing or can't be told, one class only, more classes
     than make sense, no usable row, not the data that the recipe was made with.
     """
-    path = Path(ref.path).expanduser()
-    if path.is_dir():
-        raise UserError("{path} is a folder, not a file of examples.", hint="Choose a file.", kind="data", path=str(path))
-    if path.is_file():
-        try:
-            raw = path.read_bytes()
-        except OSError as error:
-            raise explain(error) from error
-        columns, names = _columns(path, raw), None
-        name, digest = path.name, hashlib.sha256(raw).hexdigest()
-    elif is_hub_id(ref.path):
-        columns, names = _from_hub(ref)
-        name, digest = ref.path, ""
-    else:
-        raise UserError("There is no file of examples at {path}.", hint="Check the path.", kind="data", path=ref.path)
+    columns, names, name, digest = _read(ref)
     found = _labels(name, str(ref.path), columns, ref, names)
     digest = digest or _digest(found)
     if ref.sha256 and ref.sha256 != digest:
@@ -105,6 +91,23 @@ def read_labels(ref: LabelsRef) -> Labels:
     return found
 
 
+def _read(ref: LabelsRef) -> tuple[dict[str, list[Any]], dict[str, list[str]] | None, str, str]:
+    """(columns, class names by column where the data set says them, what it's called, the file's sha256)."""
+    path = Path(ref.path).expanduser()
+    if path.is_dir():
+        raise UserError("{path} is a folder, not a file of examples.", hint="Choose a file.", kind="data", path=str(path))
+    if path.is_file():
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            raise explain(error) from error
+        return _columns(path, raw), None, path.name, hashlib.sha256(raw).hexdigest()
+    if is_hub_id(ref.path):
+        columns, names = _from_hub(ref)
+        return columns, names, ref.path, ""
+    raise UserError("There is no file of examples at {path}.", hint="Check the path.", kind="data", path=ref.path)
+
+
 def is_hub_id(path: str) -> bool:
     """Whether a path that isn't there may be a data set's name on the Hub."""
     bare = path.partition(":")[0]
@@ -113,14 +116,22 @@ def is_hub_id(path: str) -> bool:
 
 
 def describe(ref: LabelsRef) -> dict[str, Any]:
-    """{name, rows, columns, text, label, classes {name: rows}, left_out, heldout, longest (characters)}: what a person chooses by."""
+    """{name, rows, columns, text, label, classes {name: rows}, left_out, heldout, longest (characters)}: what a person chooses by.
+
+    Where it can't be told which columns hold text and class, only {name, columns, text, label}, what isn't known as ''.
+    """
+    columns = columns_of(ref)
+    label = ref.label or _likely(columns, LABEL_NAMES, ref.text)
+    text = ref.text or _likely(columns, TEXT_NAMES, label)
+    if not (text and label):
+        return {"name": ref.path, "columns": list(columns), "text": text, "label": label}
     found = read_labels(ref)
     counts = Counter(found.classes[i] for i in found.labels)
     parts = split(found)
     return {
         "name": found.name,
         "rows": len(found.texts),
-        "columns": list(columns_of(ref)),
+        "columns": list(columns),
         "text": found.text_column,
         "label": found.label_column,
         "classes": {name: counts[name] for name in found.classes},
@@ -132,8 +143,7 @@ def describe(ref: LabelsRef) -> dict[str, Any]:
 
 def columns_of(ref: LabelsRef) -> tuple[str, ...]:
     """The names of the columns, in their order."""
-    path = Path(ref.path).expanduser()
-    return tuple(_columns(path, path.read_bytes()) if path.is_file() else _from_hub(ref)[0])
+    return tuple(_read(ref)[0])
 
 
 def _columns(path: Path, raw: bytes) -> dict[str, list[Any]]:
@@ -344,11 +354,8 @@ def _column(name: str, columns: dict[str, list[Any]], asked: str, likely: Iterab
         if asked in columns:
             return asked
         raise UserError("{name} has no column {asked}.", hint="Its columns are: {shown}.", kind="data", name=name, asked=asked, shown=shown)
-    by_name = {c.strip().casefold(): c for c in columns if c != taken}
-    found = next((by_name[word] for word in likely if word in by_name), None)
-    if found is None and len(by_name) == 1 and taken:
-        found = next(iter(by_name.values()))
-    if found is None:
+    found = _likely(columns, likely, taken)
+    if not found:
         raise UserError(
             "It can't be told which column of {name} holds the {what}.",
             hint="Say which. Its columns are: {shown}.",
@@ -358,6 +365,12 @@ def _column(name: str, columns: dict[str, list[Any]], asked: str, likely: Iterab
             shown=shown,
         )
     return found
+
+
+def _likely(columns: Iterable[str], likely: Iterable[str], taken: str) -> str:
+    by_name = {c.strip().casefold(): c for c in columns if c != taken}
+    found = next((by_name[word] for word in likely if word in by_name), "")
+    return next(iter(by_name.values())) if not found and taken and len(by_name) == 1 else found
 
 
 def _digest(labels: Labels) -> str:

@@ -167,6 +167,12 @@ def test_what_a_person_chooses_by(movies):
     assert found["longest"] == max(len(t) for t, _ in ROWS)
 
 
+def test_columns_that_cannot_be_told_are_left_to_the_person(tmp_path):
+    ref = write(tmp_path, "a.csv", csv_of(ROWS, "a,b"))
+    assert describe(ref) == {"name": ref.path, "columns": ["a", "b"], "text": "", "label": ""}
+    assert describe(ref.model_copy(update={"text": "a"}))["label"] == "b"
+
+
 # ---- the Hub
 
 
