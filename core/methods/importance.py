@@ -181,17 +181,23 @@ def finite(value: float) -> float:
 @contextlib.contextmanager
 def silenced(model: nn.Module, shape: Anatomy, off: Collection[tuple[int, int]]) -> Iterator[None]:
     """The model with the units (block, unit) in `off` giving nothing; no weight is touched."""
-    by_layer: dict[int, list[int]] = {}
+    masks: dict[str, Tensor] = {}
     for layer, unit in off:
-        by_layer.setdefault(layer, []).append(unit)
+        mask = masks.setdefault(shape.blocks[layer].out, torch.ones(shape.units * shape.unit_width))
+        mask[unit * shape.unit_width : (unit + 1) * shape.unit_width] = 0
+    with muted(model, masks):
+        yield
+
+
+@contextlib.contextmanager
+def muted(model: nn.Module, masks: dict[str, Tensor]) -> Iterator[None]:
+    """The model with the inputs of the named linear layers multiplied by masks (in,)."""
     handles = []
     try:
-        for layer, units in by_layer.items():
-            module = model.get_submodule(shape.blocks[layer].out)
-            kept = torch.ones(shape.units, shape.unit_width, device=module.weight.device)
-            kept[units] = 0
-            flat = kept.flatten()
-            handles.append(module.register_forward_pre_hook(lambda m, args, flat=flat: (args[0] * flat.to(args[0].dtype),)))
+        for name, mask in masks.items():
+            module = model.get_submodule(name)
+            mask = mask.to(module.weight.device, module.weight.dtype)
+            handles.append(module.register_forward_pre_hook(lambda m, args, mask=mask: (args[0] * mask.to(args[0].dtype),)))
         yield
     finally:
         for handle in handles:

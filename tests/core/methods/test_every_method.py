@@ -39,11 +39,12 @@ SETTINGS = {  # beside each method's defaults, on a pico model
     "heads": [CALIBRATED | {"share": 0.5}],
     "channels": [CALIBRATED | {"share": 0.25, "multiple": 16}],
     "layers": [CALIBRATED],
+    "resize": [CALIBRATED | {"share": 0.2}],
     "distil": [SHORT],
     "iterative": [SHORT | {"rounds": 2, "criterion": "wanda", "windows": 4}],
     "finetune": [SHORT | {"gradient_bits": 8}, SHORT, SHORT | {"weights": "lora", "rank": 4}],
 }
-CUTS = ("heads", "channels", "layers")  # pruning that leaves a smaller file
+CUTS = ("heads", "channels", "layers", "resize")  # pruning that leaves a smaller file
 
 
 @pytest.fixture(scope="module")
