@@ -14,7 +14,20 @@ from app.widgets import EmptyState
 from core.events import Metric
 
 # In this order they're offered; names of core/methods/training.py and what its callers report.
-ORDER = ("loss", "loss/teacher", "loss/text", "heldout_perplexity", "heldout_loss", "agreement", "heldout_kl", "lr")
+ORDER = (
+    "loss",
+    "loss/teacher",
+    "loss/text",
+    "iterative/heldout_perplexity",
+    "iterative/heldout_accuracy",
+    "iterative/sparsity",
+    "heldout_perplexity",
+    "heldout_accuracy",
+    "heldout_loss",
+    "agreement",
+    "heldout_kl",
+    "lr",
+)
 REDRAW_MS = 120  # curves arrive at 60 Hz; nobody reads them that fast
 
 
@@ -117,6 +130,10 @@ def curve_title(name: str) -> str:
         "heldout_loss": tr("curves", "Loss on text kept aside"),
         "heldout_kl": tr("curves", "Divergence from the teacher"),
         "agreement": tr("curves", "Agreement with the teacher"),
+        "heldout_accuracy": tr("curves", "Accuracy on examples kept aside"),
+        "iterative/heldout_perplexity": tr("curves", "Perplexity after each round"),
+        "iterative/heldout_accuracy": tr("curves", "Accuracy after each round"),
+        "iterative/sparsity": tr("curves", "Share gone after each round"),
     }
     return known.get(name, name.replace("_", " "))
 
@@ -135,6 +152,16 @@ def curve_help(name: str) -> str:
             "curves",
             "On the end of the text, which isn't trained on. Lower is better; where it rises again, the text is being learnt by heart.",
         ),
+        "heldout_accuracy": tr(
+            "curves", "Share of right answers on examples that aren't trained on and that the best step is chosen by. Higher is better."
+        ),
+        "iterative/heldout_perplexity": tr(
+            "curves", "On text kept aside, after the training that follows each cut; round 0 is before the first."
+        ),
+        "iterative/heldout_accuracy": tr(
+            "curves", "On examples kept aside, after the training that follows each cut; round 0 is before the first."
+        ),
+        "iterative/sparsity": tr("curves", "Share of the linear layers' weights that's gone, by rounds; most goes early."),
         "heldout_loss": tr("curves", "On the end of the text, which isn't trained on. The step where it's lowest is the one that's kept."),
         "heldout_kl": tr("curves", "KL from the teacher to the student on text kept aside, in nats a token. Lower is better."),
         "agreement": tr(
