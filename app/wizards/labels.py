@@ -56,6 +56,7 @@ class LabelsChoice(QWidget):
             grid.setColumnStretch(at, 1)
         self.found = label(role="muted", parent=self)
         self.found.setObjectName("found")
+        self.found.setContentsMargins(0, 4, 0, 0)
         self.problem = label(role="error", parent=self)
         self.problem.setObjectName("labels_problem")
         self._place = QHBoxLayout()
