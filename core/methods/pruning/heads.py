@@ -31,7 +31,7 @@ class HeadsParams(CalibrationParams):
         0.1,
         title="Share of the heads",
         help="Share of the attention heads (of the key-value groups, where heads share keys and values) that goes. A tenth is mild, a "
-        "third is harsh unless healed by finetuning.",
+        "third is harsh unless healed by finetuning. Where each layer loses as many, it's one at least.",
         ge=0,
         lt=1,
         step=0.05,
@@ -94,7 +94,7 @@ def estimate_heads(params: HeadsParams, info: SourceInfo, ledger: Ledger, device
     tokens = params.windows * params.context
     out: dict[str, Any] = {"memory": memory, "seconds": estimates.training_seconds(info, tokens, 0.67, 0, device)}
     units = info.kv_heads or info.heads or 1
-    gone = rounded(params.share, units)
+    gone = max(1, rounded(params.share, units))
     no_cut = info.model_type in ("bert", "gpt2", "opt", "distilbert", "roberta", "xlm-roberta", "electra", "camembert")
     if params.chosen.strip() or params.allocation == "global" or no_cut:
         out["bytes_on_disk"] = ledger.bytes_on_disk
@@ -102,7 +102,8 @@ def estimate_heads(params: HeadsParams, info: SourceInfo, ledger: Ledger, device
         return out
     attention = info.components.get("attention", 0)
     out["bytes_on_disk"] = ledger.bytes_on_disk - int(attention * gone / units) * estimates.stored_bytes(info)
-    out["notes"] = [f"{gone} of {units} {'groups' if units != info.heads else 'heads'} of each layer go"]
+    what = "heads" if units == info.heads else "key-value groups"
+    out["notes"] = [f"{gone} of {units} {what} of each layer go ({100 * gone / units:.0f} %)"]
     return out
 
 
@@ -127,16 +128,14 @@ def heads(model: Any, params: HeadsParams, run: Run, given: Given) -> Outcome:
     if params.share == 0:
         return Outcome(model, ("No head was taken.",))
     uniform = params.allocation == "uniform"
-    gone = rounded(params.share, shape.units if uniform else shape.layers * shape.units)
-    if uniform and not 0 < gone < shape.units:
+    gone = max(1, rounded(params.share, shape.units if uniform else shape.layers * shape.units))
+    if uniform and gone >= shape.units:
         raise UserError(
-            "Each layer of {name} has {units} {unit}, so a uniform cut takes between {least} % and {most} % of them.",
-            hint="Choose a share of at least {least} %, or the global allocation.",
+            "Each layer of {name} has {units} {unit}, and one of them must stay.",
+            hint="Choose a smaller share, or let layers lose different numbers.",
             name=given.info.name,
             units=shape.units,
             unit=_plural(shape),
-            least=round(100 / shape.units),
-            most=round(100 * (shape.units - 1) / shape.units),
         )
     scores, notes = judged(model, shape, params, run, given)
     for layer, row in enumerate(scores.tolist()):

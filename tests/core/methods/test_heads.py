@@ -132,11 +132,17 @@ def test_chosen_heads_go_and_are_cut_where_each_layer_loses_as_many(pico, pico_l
     assert not weight_of(zeroed.model.model.layers[0].self_attn.o_proj).any()
 
 
+def test_a_small_share_takes_one_of_each_layer_and_says_so(pico):
+    out = apply("heads", pico, share=0.1, **SMALL)
+    assert surgery.anatomy(out.model).units == 1
+    assert "2 of 4 key-value groups, 1 in each layer" in out.notes[0]
+
+
 def test_none_is_bit_identical(pico, pico_llama):
     assert same(apply("heads", pico, share=0).model, load.load(pico_llama).model)
 
 
-@pytest.mark.parametrize("values", [{"chosen": "0.9"}, {"chosen": "7.0"}, {"chosen": "zero"}, {"share": 0.1}, {"share": 0.9}])
+@pytest.mark.parametrize("values", [{"chosen": "0.9"}, {"chosen": "7.0"}, {"chosen": "zero"}, {"share": 0.9}])
 def test_what_is_not_possible_is_said(pico, values):
     with pytest.raises(UserError):
         apply("heads", pico, **values, **SMALL)
