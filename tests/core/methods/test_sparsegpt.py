@@ -5,7 +5,7 @@ import torch
 
 from core.methods.hessian import factorise
 from core.methods.pruning.patterns import rows_mask
-from core.methods.pruning.sparsegpt import compensated
+from core.methods.pruning.sparsegpt import compensated, fitted
 from core.models import load
 from core.models.blocks import linears, weight_of
 from tests.core.methods.conftest import Recorder, apply, same
@@ -64,13 +64,54 @@ def test_with_inputs_that_do_not_depend_on_one_another_nothing_else_moves():
     assert score[~kept].max() <= score[kept].min()
 
 
-@pytest.mark.parametrize("share", [0.25, 0.5])
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
 def test_its_error_is_far_below_that_of_wanda_and_magnitude(share):
     weight, x = correlated()
     n = int(share * weight.numel())
     wanda, magnitude = (weight.masked_fill(rows_mask(weight.abs() * by, n), 0) for by in (x.norm(dim=0), 1))
-    found = error(compensated(weight, factor_of(x), n), weight, x)
-    assert found < 0.9 * error(wanda, weight, x) < error(magnitude, weight, x)
+    as_in_the_paper = compensated(weight, factor_of(x), n, even=True, block=128)
+    alone = compensated(weight, factor_of(x), n)
+    found = fitted(weight, alone, x.t() @ x, 0.01, 6)
+    errors = [error(pruned, weight, x) for pruned in (found, alone, as_in_the_paper, magnitude)]
+    assert errors == sorted(errors)
+    assert errors[0] < 0.8 * error(wanda, weight, x) < errors[-1]
+
+
+@pytest.mark.parametrize("zeros", [500, 1000])
+def test_every_block_of_columns_loses_the_same_share_where_that_is_asked(zeros):
+    weight, x = correlated()
+    found = compensated(weight, factor_of(x), zeros, even=True, block=16)
+    assert all(int((part == 0).sum()) == zeros // 4 for part in found.split(16, 1))
+
+
+def test_fitting_reaches_the_least_squares_of_what_stays():
+    """float64 finds it row by row, from the damped normal equations of the columns that stay."""
+    weight, x = correlated(columns=32)
+    hessian = x.t() @ x
+    pruned = weight.masked_fill(rows_mask(weight.abs(), 500), 0)
+    damped = hessian.double() + 0.01 * hessian.diagonal().mean() * torch.eye(32)
+    expected = torch.zeros_like(weight, dtype=torch.float64)
+    for row, (whole, kept) in enumerate(zip(weight.double(), pruned != 0, strict=True)):
+        expected[row, kept] = torch.linalg.solve(damped[kept][:, kept], damped[kept] @ whole)
+    found = fitted(weight, pruned, hessian, 0.01, 60)
+    assert torch.equal(found == 0, pruned == 0)
+    assert torch.allclose(found.double(), expected, atol=1e-4)
+
+
+def test_each_step_of_fitting_lowers_the_error_whatever_the_scale():
+    weight, x = correlated()
+    pruned = compensated(weight, factor_of(x), 900)
+    for scale in (1e-4, 1.0, 1e4):
+        errors = [error(fitted(weight, pruned, scale * x.t() @ x, 1e-6, steps), weight, x) for steps in range(8)]
+        assert errors == sorted(errors, reverse=True)
+    assert fitted(weight, pruned, x.t() @ x, 0.01, 0) is pruned
+
+
+def test_fitting_where_there_is_nothing_to_fit_changes_nothing():
+    weight, x = correlated()
+    for pruned in (weight, torch.zeros_like(weight)):
+        assert torch.allclose(fitted(weight, pruned, x.t() @ x, 0.01, 5), pruned)
+    assert torch.equal(fitted(weight, weight, torch.zeros(64, 64), 0.01, 5), weight)
 
 
 def test_zeros_that_were_there_stay_and_are_counted():
