@@ -3,7 +3,7 @@
     python oracle_llmcompressor_pruning.py FOLDER IDS.json TO sparsegpt|wanda SPARSITY PATTERN THREADS
 
 IDS.json: a list of windows, each a list of token ids; PATTERN: 0:0 for free, 2:4, 4:8. Prints {"seconds": of the pruning alone,
-"version": ...} as its last line.
+"cpu": seconds of processor time, "version": ..., "zeros": share} as its last line.
 """
 
 import json
@@ -27,7 +27,7 @@ data = Dataset.from_dict({"input_ids": windows, "attention_mask": [[1] * len(w) 
 model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
 settings = {"sparsity": float(sparsity), "mask_structure": pattern, "targets": [type(model.model.layers[0]).__name__]}
 recipe = SparseGPTModifier(dampening_frac=0.01, **settings) if name == "sparsegpt" else WandaPruningModifier(**settings)
-begun = time.perf_counter()
+begun, busy = time.perf_counter(), time.process_time()
 oneshot(
     model=model,
     tokenizer=AutoTokenizer.from_pretrained(folder),
@@ -36,10 +36,10 @@ oneshot(
     max_seq_length=len(windows[0]),
     num_calibration_samples=len(windows),
 )
-seconds = time.perf_counter() - begun
+seconds, cpu = time.perf_counter() - begun, time.process_time() - busy
 pruned = [m.weight for n, m in model.named_modules() if isinstance(m, torch.nn.Linear) and n != "lm_head"]
 zeros = sum(int((w == 0).sum()) for w in pruned) / sum(w.numel() for w in pruned)
 # not its own save_pretrained, which looks for a quantization that isn't there
 torch.nn.Module.to(model, torch.bfloat16)
 type(model).save_pretrained(model, to, save_compressed=False)
-print(json.dumps({"seconds": seconds, "version": llmcompressor.__version__, "zeros": zeros}))
+print(json.dumps({"seconds": seconds, "cpu": cpu, "version": llmcompressor.__version__, "zeros": zeros}))
