@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QSpinBox, QWidget
 
-from app.forms import calm_wheel
+from app.forms import FileField, calm_wheel
 from app.theme import kind_icon
 from app.wizards.base import DeviceChoice, Page, TextChoice, VariantList, Wizard, keep, label, recall, spoken
 from app.wizards.plans import EvaluatePlan
@@ -113,13 +113,24 @@ class MeasurePage(Page):
             grid.addWidget(widget, 2 * row + 1, at)
             grid.setColumnStretch(at, 1)
         self.body.addWidget(self.list, 1)
+        self.labels = FileField(
+            self,
+            title=self.tr("Choose examples"),
+            patterns=self.tr("Examples (*.csv *.tsv *.jsonl *.ndjson *.json *.parquet);;All files (*)"),
+        )
+        self.labels.setObjectName("labels")
+        self.labels.line.setPlaceholderText(self.tr("Empty: the held-out part of those that it learnt from"))
+        self.labels_title = label(self.tr("Labelled examples, for accuracy"), "section", self)
         self.body.addWidget(label(self.tr("Text"), "section", self))
         self.body.addWidget(self.text)
+        self.body.addWidget(self.labels_title)
+        self.body.addWidget(self.labels)
         self.body.addLayout(grid)
         self.body.addWidget(self.speed)
         self.fill()
         self.list.chosen.connect(self._chosen)
         self.text.changed.connect(self._changed)
+        self.labels.changed.connect(self._changed)
         self.reference.currentIndexChanged.connect(lambda _: self._changed())
         self.context.valueChanged.connect(lambda _: self._changed())
         self.tokens.valueChanged.connect(lambda _: self._changed())
@@ -131,6 +142,11 @@ class MeasurePage(Page):
         plan = self.wizard.plan
         self.list.fill(plan.all.values(), lambda v: "", plan.variants)
         self._fill_references()
+        self._show_labels()
+
+    def _show_labels(self) -> None:
+        for part in (self.labels_title, self.labels):
+            part.setVisible(self.wizard.plan.classifies)
 
     def _fill_references(self) -> None:
         plan = self.wizard.plan
@@ -154,11 +170,13 @@ class MeasurePage(Page):
     def _chosen(self) -> None:
         self.wizard.plan.variants = tuple(self.list.selected_ids())
         self._fill_references()
+        self._show_labels()
         self.changed.emit()
 
     def _changed(self) -> None:
         plan = self.wizard.plan
         plan.text = self.text.path()
+        plan.labels = self.labels.path()
         plan.reference = self.reference.currentData()
         plan.context = self.context.value() or None
         plan.max_tokens = self.tokens.value()

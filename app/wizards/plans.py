@@ -493,6 +493,7 @@ class EvaluatePlan:
         self.all = {v.id: v for v in variants}
         self.variants: tuple[str, ...] = ()
         self.text: str | None = None
+        self.labels = ""  # a file of labelled examples for classifiers; '': those that each learnt from
         self.reference: str | None = None
         self.context: int | None = None
         self.max_tokens: int | None = 20_000
@@ -501,6 +502,11 @@ class EvaluatePlan:
 
     def pages(self) -> tuple[str, ...]:
         return ("measure",)
+
+    @property
+    def classifies(self) -> bool:
+        """Whether a classifier is among those chosen."""
+        return any(self.all[i].info.task == "classifier" for i in self.variants if i in self.all)
 
     def reference_problem(self, reference: Variant) -> Said:
         """Why a variant can't be what the chosen ones are compared with."""
@@ -519,7 +525,15 @@ class EvaluatePlan:
         if not self.variants:
             return say("Choose at least one variant.")
         reference = self.all.get(self.reference or "")
-        return (self.reference_problem(reference) if reference else NOTHING) or text_problem(self.text)
+        return (self.reference_problem(reference) if reference else NOTHING) or text_problem(self.text) or self._labels_problem()
+
+    def _labels_problem(self) -> Said:
+        if not self.classifies:
+            return NOTHING
+        if self.labels.strip():
+            return labels_problem(self.labels)
+        unknown = next((v for i in self.variants if (v := self.all[i]).info.task == "classifier" and v.recipe.labels is None), None)
+        return say("It isn't known what {name} learnt from: choose labelled examples.", name=unknown.name) if unknown else NOTHING
 
     def specs(self) -> list[tuple[str, EvaluateSpec]]:
         """(variant's name, job) for each variant chosen. A variant isn't compared with itself."""
@@ -534,10 +548,17 @@ class EvaluatePlan:
                     context=self.context,
                     max_tokens=self.max_tokens,
                     speed=self.speed,
+                    labels=self._labels(i),
                 ),
             )
             for i in self.variants
         ]
+
+    def _labels(self, variant: str) -> LabelsRef | None:
+        path = self.labels.strip()
+        if not path or self.all[variant].info.task != "classifier":
+            return None
+        return LabelsRef(path=str(Path(path).expanduser().absolute()) if Path(path).expanduser().exists() else path)
 
 
 # ---- export -------------------------------------------------------------------------------------------------------

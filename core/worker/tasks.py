@@ -358,6 +358,9 @@ def _measured(
                 said += f"{m.conditions['original']:.4f} of the original on the same text."
                 variant = variant.model_copy(update={"notes": (*variant.notes, said)})
         measured += _speed(loaded, words, run)
+        if variant.info.task == "classifier" and not any(m.kind == "accuracy" for m in measured):
+            said = "Its accuracy isn't known: measure it on labelled examples."
+            variant = variant.model_copy(update={"notes": (*variant.notes, said)})
     except UserError as error:
         run.warn(f"not measured: {error}")
         variant = variant.model_copy(update={"notes": (*variant.notes, f"Not measured: {error}")})

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 
 from app.wizards import plans
 from app.wizards.compress import CompressWizard
+from app.wizards.evaluate import EvaluateDialog
 from app.wizards.plans import CompressPlan, EvaluatePlan, labels_problem
 from core import events
 from core.params import Knob
@@ -178,3 +179,23 @@ def test_a_classifier_is_not_compared_with_an_encoder():
     plan = EvaluatePlan("w", VARIANTS)
     plan.variants = ("film",)
     assert plan.reference_problem(VARIANTS[0]) == plans.say("It doesn't do the same: one classifies, the other doesn't.")
+
+
+def test_a_classifier_is_measured_on_its_own_examples_or_on_others(qtbot, tmp_path, board, movies):
+    strange = S.variant("strange", "imported", task="classifier")
+    library = S.make_library(tmp_path / "workspace", (*VARIANTS, strange))
+    dialog = EvaluateDialog(library, board, "film")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.measure.labels.isVisible()
+    assert dialog.plan.reference is None  # the only one of its line that classifies is itself
+    assert [spec.labels for _, spec in dialog.plan.specs()] == [None]
+    dialog.plan.variants = ("strange",)
+    assert "imported learnt from" in plans.Flow(dialog.plan).problem.template.format(name="imported")
+    dialog.measure.labels.set_path(movies)
+    assert not dialog.plan.problem("measure")
+    assert dialog.plan.specs()[0][1].labels == LabelsRef(path=movies)
+    dialog.plan.variants = ("seven",)
+    assert dialog.plan.specs()[0][1].labels is None
+    library.close()
