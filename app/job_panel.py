@@ -36,7 +36,8 @@ from PySide6.QtWidgets import (
 
 from app import text
 from app.error_dialog import ErrorDialog, show_failure
-from app.layer_error import PREFIX, LayerErrorView
+from app.layer_error import LayerErrorView
+from app.layer_parts import kind_and_part
 from app.measures import measure
 from app.plots.curves import CurvesView
 from app.theme import icon, mono, restyle, theme
@@ -105,7 +106,7 @@ class JobPanel(QWidget):
         head.addWidget(self.title, 1)
         self.tabs = Segmented((("log", self.tr("Log")), ("curves", self.tr("Curves")), ("layers", self.tr("Layers"))))
         self.tabs.chosen.connect(lambda key: self.pages.setCurrentIndex(("log", "curves", "layers").index(key)))
-        self.tabs.buttons["layers"].hide()  # until a job has errors of layers to show
+        self.tabs.buttons["layers"].hide()  # until a job has figures of layers to show
         head.addWidget(self.tabs)
         self.level = QComboBox()
         self.level.setObjectName("log_level")
@@ -158,7 +159,7 @@ class JobPanel(QWidget):
     def _on_event(self, event: Any) -> None:
         if isinstance(event, Log) and event.job == self.current:
             self.log.add(event)
-        if isinstance(event, Metric) and event.job == self.current and event.name.startswith(PREFIX):
+        if isinstance(event, Metric) and event.job == self.current and kind_and_part(event.name):
             self._offer_layers(True)
         if not isinstance(event, (Log, Metric)) and not self._later.isActive():
             self._later.start()
@@ -217,7 +218,7 @@ class JobPanel(QWidget):
             self.log.show_lines(state.log if state else [])
             self.curves.show_job(job)
             self.layers.show_job(job)
-            self._offer_layers(bool(self.layers.errors))
+            self._offer_layers(bool(self.layers.parts))
         for id, row in self._rows.items():
             row.set_current(id == job)
         if job in self._rows:  # once the list has been laid out with it

@@ -1,64 +1,71 @@
-"""Layer error: the layers of a model coloured by the error that a running quantization has made in each, as they come in.
+"""Layers of a running job: coloured by the error made in each as they come in, or what its blocks and heads are worth or lose.
 
-Reads the metrics 'error/<layer>' of a job: |change of the output| / |output|, in the root mean square over the calibration text, or
-of the weights alone where a method reads no text. Kinds of layer are rows and blocks are columns, which suits a dock's low shape.
+Reads metrics of a job (layer_parts). 'error/<layer>': |change of the output| / |output|, in the root mean square over the calibration
+text, or of the weights alone where a method reads no text. Kinds of layer (or heads) are rows and blocks are columns, which suits a
+dock's low shape; what blocks have one number of is drawn as bars.
 """
 
 from __future__ import annotations
 
-import re
+import statistics
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import text
+from app.forms import calm_wheel
 from app.heat import Cell, HeatGrid, HeatKey, log_share, span
+from app.layer_parts import GRIDS, block_of, dropped, kind_and_part, kind_of, parts_of
+from app.plots.block_bars import Block, BlockBars
 from app.widgets import ElidedLabel, EmptyState
 from core.events import Metric
 
-PREFIX = "error/"
 REDRAW_MS = 120
 LEAST_SPAN = 4.0  # from the palest to the darkest
 
 
-def errors_of(curves: dict[str, list[tuple[int, float]]]) -> dict[str, tuple[int, float]]:
-    """Layer -> (block, its latest error) of a job's curves."""
-    return {name.removeprefix(PREFIX): points[-1] for name, points in curves.items() if name.startswith(PREFIX) and points}
-
-
-def kind_of(layer: str) -> str:
-    """What a layer is within its block: what follows the first number in its name."""
-    found = re.search(r"(?:^|\.)\d+\.(.+)$", layer)
-    return found.group(1) if found else layer
-
-
 class LayerErrorView(QWidget):
-    """The layers of the job given by `show_job`."""
+    """The parts of the job given by `show_job`; of several kinds of figures, a person chooses one."""
 
     def __init__(self, board: Any):
         super().__init__()
         self.board, self.job = board, ""
-        self.errors: dict[str, tuple[int, float]] = {}
-        self._names: dict[tuple[str, str], str] = {}
+        self.parts: dict[str, dict[str, list[tuple[int, float]]]] = {}
+        self._places: dict[tuple[str, str], str] = {}
+        self._order: list[str] = []  # of the bars
+        self._picked = False
         page = QWidget()
         box = QVBoxLayout(page)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(3)
         head = QHBoxLayout()
         head.setSpacing(12)
+        self.kinds = QComboBox()
+        self.kinds.setObjectName("parts")
+        self.kinds.setProperty("flat", True)
+        self.kinds.setAccessibleName(self.tr("What's shown of each part"))
+        self.kinds.activated.connect(self._pick)
+        calm_wheel(self.kinds)
+        head.addWidget(self.kinds)
         self.line = ElidedLabel("", "caption")
         head.addWidget(self.line, 1)
         self.key = HeatKey(16)
         self.key.setFixedWidth(230)
-        self.key.setToolTip(self.tr("Relative error of a layer's output, on a logarithmic scale"))
         head.addWidget(self.key)
         box.addLayout(head)
         self.grid = HeatGrid(self.tr("Error of each layer"))
         self.grid.setObjectName("errors")
         self.grid.picked.connect(lambda *_: self._tell())
-        box.addWidget(self.grid, 1)
-        self.empty = EmptyState("quantize", self.tr("No layers yet"), self.tr("A job that quantizes colours each layer by its error here."))
+        self.bars = BlockBars(self.tr("Figures of each block"))
+        self.bars.setObjectName("bars")
+        self.bars.picked.connect(lambda _: self._tell())
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.grid)
+        self.pages.addWidget(self.bars)
+        box.addWidget(self.pages, 1)
+        lines = self.tr("A job that quantizes or prunes shows here what it does to each layer.")
+        self.empty = EmptyState("columns", self.tr("No layers yet"), lines)
         self._stack = QStackedLayout(self)
         self._stack.setContentsMargins(0, 0, 0, 0)
         self._stack.addWidget(self.empty)
@@ -69,48 +76,144 @@ class LayerErrorView(QWidget):
         self._later.timeout.connect(self.refresh)
         board.event.connect(self._on_event)
 
+    def titles(self) -> dict[str, str]:
+        return {
+            "error": self.tr("Error of each layer"),
+            "importance": self.tr("Importance of heads"),
+            "heads/leave_out": self.tr("Loss by leaving each head out"),
+            "influence": self.tr("Influence of each block"),
+            "loss_without": self.tr("Loss without each block"),
+            "sparsity": self.tr("Sparsity of each block"),
+        }
+
+    @property
+    def kind(self) -> str:
+        return self.kinds.currentData() or ""
+
     def show_job(self, job: str) -> None:
         self.job = job
-        self.grid.current = None
+        self.grid.current, self.bars.current = None, -1
+        self._picked = False
         self.refresh()
 
     def _on_event(self, event: Any) -> None:
-        if isinstance(event, Metric) and event.job == self.job and event.name.startswith(PREFIX) and not self._later.isActive():
+        if isinstance(event, Metric) and event.job == self.job and kind_and_part(event.name) and not self._later.isActive():
             self._later.start()
+
+    def _pick(self, _index: int) -> None:
+        self._picked = True
+        self.grid.current, self.bars.current = None, -1
+        self.refresh()
 
     def refresh(self) -> None:
         state = self.board.state(self.job) if self.job else None
-        self.errors = errors_of(state.curves) if state else {}
-        self._stack.setCurrentIndex(1 if self.errors else 0)
-        if not self.errors:
+        self.parts = parts_of(state.curves) if state else {}
+        self._stack.setCurrentIndex(1 if self.parts else 0)
+        if not self.parts:
             return
-        kinds = list(dict.fromkeys(kind_of(name) for name in self.errors))
-        kinds = [*[k for k in self.grid.rows if k in kinds], *[k for k in kinds if k not in self.grid.rows]]
-        blocks = sorted({block for block, _ in self.errors.values()})
-        last = [kind.rsplit(".", 1)[-1] for kind in kinds]
-        labels = {kind: short if last.count(short) == 1 else kind for kind, short in zip(kinds, last, strict=True)}
-        self.grid.set_axes(kinds, [str(b) for b in blocks], labels)
-        low, high = span(error for _, error in self.errors.values())
-        low = min(low, high / LEAST_SPAN)
-        self.key.set_ends(text.fmt_percent(low, 2), text.fmt_percent(high, 2))
-        self._names = {(kind_of(name), str(block)): name for name, (block, _) in self.errors.items()}
-        cells = {}
-        for at, name in self._names.items():
-            error = self.errors[name][1]
-            cells[at] = Cell(log_share(error, low, high), f"{100 * error:.1f}" if error >= 0.001 else "<.1", "", self._words(name))
-        self.grid.set_cells(cells)
+        self._offer()
+        if self.kind in GRIDS:
+            self._show_grid(self.parts[self.kind])
+        else:
+            self._show_bars(self.parts[self.kind], over=bool(state and state.status == "finished"))
+        self.pages.setCurrentIndex(0 if self.kind in GRIDS else 1)
+        self.key.setVisible(self.kind in GRIDS)
         self._tell()
 
-    def _words(self, name: str) -> str:
-        return self.tr("{layer}: error {error} of its output").format(layer=name, error=text.fmt_percent(self.errors[name][1], 2))
+    def _offer(self) -> None:
+        known = list(self.parts)
+        with QSignalBlocker(self.kinds):
+            kept = self.kind if self._picked and self.kind in known else known[0]
+            if [self.kinds.itemData(i) for i in range(self.kinds.count())] != known:
+                self.kinds.clear()
+                for kind in known:
+                    self.kinds.addItem(self.titles()[kind], kind)
+            self.kinds.setCurrentIndex(known.index(kept))
+        self.kinds.setVisible(len(known) > 1 or known != ["error"])
+
+    # -- layers and heads
+
+    def _show_grid(self, parts: dict[str, list[tuple[int, float]]]) -> None:
+        layers = self.kind == "error"
+        self._places = {}
+        for name, points in parts.items():
+            if layers:
+                self._places[kind_of(name), str(points[-1][0])] = name
+            else:
+                block, unit = name.split(".")
+                self._places[unit, block] = name
+        kinds = list(dict.fromkeys(row for row, _ in self._places))
+        kinds = (
+            [*[k for k in self.grid.rows if k in kinds], *[k for k in kinds if k not in self.grid.rows]]
+            if layers
+            else sorted(kinds, key=int)
+        )
+        last = [kind.rsplit(".", 1)[-1] for kind in kinds]
+        labels = {kind: short if last.count(short) == 1 else kind for kind, short in zip(kinds, last, strict=True)}
+        blocks = sorted({int(block) for _, block in self._places})
+        self.grid.corner = "" if layers else self.tr("Head")
+        self.grid.set_axes(kinds, [str(b) for b in blocks], labels)
+        low, high = span(points[-1][1] for points in parts.values())
+        low = min(low, high / LEAST_SPAN)
+        show = (lambda v: text.fmt_percent(v, 2)) if layers else (lambda v: text.fmt_number(v, 2))
+        self.key.set_ends(show(low), show(high))
+        self.key.setToolTip(
+            self.tr("Relative error of a layer's output, on a logarithmic scale") if layers else self.tr("On a logarithmic scale")
+        )
+        cells = {}
+        for at, name in self._places.items():
+            value = parts[name][-1][1]
+            short = text.fmt_number(value, 2) if not layers else f"{100 * value:.1f}" if value >= 0.001 else "<.1"
+            cells[at] = Cell(log_share(value, low, high), short, "", self._words(name))
+        self.grid.set_cells(cells)
+
+    # -- blocks
+
+    def _show_bars(self, parts: dict[str, list[tuple[int, float]]], *, over: bool) -> None:
+        self._order = sorted(parts, key=block_of)
+        judged = self.kind in ("influence", "loss_without")
+        gone = dropped(parts, over=over) if judged else set()
+        blocks = [Block(block_of(name), parts[name][-1][1], self._words(name, name in gone), name in gone) for name in self._order]
+        mean = statistics.fmean(b.value for b in blocks) if self.kind == "sparsity" else None
+        self.bars.set_blocks(blocks, show=self._value, from_zero=self.kind != "loss_without", line=mean)
+
+    # -- words
+
+    def _value(self, value: float) -> str:
+        return text.fmt_percent(value) if self.kind == "sparsity" else text.fmt_number(value, 3)
+
+    def _words(self, name: str, gone: bool = False) -> str:
+        value = self.parts[self.kind][name][-1][1]
+        if self.kind == "error":
+            return self.tr("{layer}: error {error} of its output").format(layer=name, error=text.fmt_percent(value, 2))
+        if self.kind in GRIDS:
+            layer, unit = name.split(".")
+            words = self.tr("Layer {layer}, head or group {unit}: {value}")
+            return words.format(layer=layer, unit=unit, value=text.fmt_number(value, 3))
+        words = self.tr("Block {n}: {value}").format(n=block_of(name), value=self._value(value))
+        return f"{words} · {self.tr('dropped')}" if gone else words
 
     def _tell(self) -> None:
-        """The layer at the cursor while a person looks there, else the worst so far."""
-        name = self._names.get(self.grid.current) if self.grid.hasFocus() and self.grid.current else None
-        if name is not None:
-            self.line.setText(self._words(name))
-            return
-        worst = max(self.errors, key=lambda n: self.errors[n][1])
-        words = self.tr("{n} layers, error in %. The largest: {layer}, {error}")
-        self.line.setText(words.format(n=len(self.errors), layer=worst, error=text.fmt_percent(self.errors[worst][1], 2)))
+        """The part at the cursor while a person looks there, else what stands out so far."""
         self.line.setAlignment(Qt.AlignmentFlag.AlignVCenter)
+        if self.kind in GRIDS:
+            name = self._places.get(self.grid.current) if self.grid.hasFocus() and self.grid.current else None
+            self.line.setText(self._words(name) if name is not None else self._summary())
+        else:
+            at = self.bars.current
+            self.line.setText(self.bars.blocks[at].tip if 0 <= at < len(self.bars.blocks) else self._summary())
+
+    def _summary(self) -> str:
+        parts = self.parts[self.kind]
+        values = {name: points[-1][1] for name, points in parts.items()}
+        if self.kind == "error":
+            worst = max(values, key=lambda n: values[n])
+            words = self.tr("{n} layers, error in %. The largest: {layer}, {error}")
+            return words.format(n=len(values), layer=worst, error=text.fmt_percent(values[worst], 2))
+        if self.kind in GRIDS:
+            return self.tr("{n} heads or groups; the least important go first").format(n=len(values))
+        if self.kind == "sparsity":
+            words = self.tr("{n} blocks, from {low} to {high}; dashed: their mean")
+            return words.format(n=len(values), low=self._value(min(values.values())), high=self._value(max(values.values())))
+        gone = sum(b.gone for b in self.bars.blocks)
+        return self.tr("{n} blocks, judged anew after each drop; {gone} dropped").format(n=len(values), gone=gone)

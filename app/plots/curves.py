@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
+from app.layer_parts import curves_only
 from app.widgets import EmptyState
 from core.events import Metric
 
@@ -21,6 +22,8 @@ ORDER = (
     "iterative/heldout_perplexity",
     "iterative/heldout_accuracy",
     "iterative/sparsity",
+    "resize/loss",
+    "resize/parameters",
     "heldout_perplexity",
     "heldout_accuracy",
     "heldout_loss",
@@ -99,7 +102,7 @@ class CurvesView(QWidget):
 
     def _redraw(self) -> None:
         state = self.board.state(self.job) if self.job else None
-        curves = {name: c for name, c in state.curves.items() if not name.startswith("error/")} if state else {}  # layer_error's
+        curves = curves_only(state.curves) if state else {}
         known = [self._names.itemData(i) for i in range(self._names.count())]
         for name in curves:
             if name not in known and name.partition("/")[0] not in curves.keys() - {name}:
@@ -134,8 +137,18 @@ def curve_title(name: str) -> str:
         "iterative/heldout_perplexity": tr("curves", "Perplexity after each round"),
         "iterative/heldout_accuracy": tr("curves", "Accuracy after each round"),
         "iterative/sparsity": tr("curves", "Share gone after each round"),
+        "gradient_error": tr("curves", "Error of a gradient"),
+        "resize/loss": tr("curves", "Loss after each cut"),
+        "resize/parameters": tr("curves", "Parameters after each cut"),
     }
-    return known.get(name, name.replace("_", " "))
+    if name in known:
+        return known[name]
+    family, _, part = name.rpartition("/")
+    if family == "heads/curve":
+        return tr("curves", "As heads go, by {criterion}").format(criterion=part.replace("_", " "))
+    if family == "heldout_loss":
+        return tr("curves", "Loss on text kept aside: {choice}").format(choice=part)
+    return name.replace("_", " ")
 
 
 def curve_help(name: str) -> str:
@@ -167,5 +180,8 @@ def curve_help(name: str) -> str:
         "agreement": tr(
             "curves", "Share of the tokens of text kept aside for which both find the same next token likeliest. Higher is better."
         ),
+        "gradient_error": tr("curves", "Of a gradient as it arrives: |change| / |gradient|."),
+        "resize/parameters": tr("curves", "What's left after each cut of depth, width or heads."),
+        "resize/loss": tr("curves", "On the calibration text, after each cut. The cut that costs least a parameter is made each time."),
     }
     return known.get(name, "")

@@ -2,9 +2,11 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from app.job_panel import JobPanel
-from app.layer_error import LayerErrorView, errors_of, kind_of
+from app.layer_error import LayerErrorView
+from app.layer_parts import curves_only, dropped, kind_of, parts_of
 from core import events
 from core.recipe import Step
 from core.records import ApplySpec
@@ -32,7 +34,15 @@ def test_kinds_are_what_follows_the_block():
     assert kind_of("model.layers.12.mlp.down_proj") == "mlp.down_proj"
     assert kind_of("bert.encoder.layer.0.attention.self.query") == "attention.self.query"
     assert kind_of("pooler") == "pooler"
-    assert errors_of({"loss": [(1, 2.0)], "error/a.0.b": [(0, 0.5), (0, 0.1)], "error/c": []}) == {"a.0.b": (0, 0.1)}
+    curves = {
+        "loss": [(1, 2.0)],
+        "error/a.0.b": [(0, 0.5), (0, 0.1)],
+        "error/c": [],
+        "heads/curve/taylor": [(0, 1.0)],
+        "sparsity/x.3": [(3, 0.5)],
+    }
+    assert parts_of(curves) == {"error": {"a.0.b": [(0, 0.5), (0, 0.1)]}, "sparsity": {"x.3": [(3, 0.5)]}}
+    assert set(curves_only(curves)) == {"loss", "heads/curve/taylor"}
 
 
 def test_layers_are_coloured_as_they_come(qtbot, board):
@@ -96,7 +106,7 @@ def test_the_dock_has_a_tab_for_jobs_with_layers_only(qtbot, board):
     assert panel.pages.currentWidget() is panel.log
     panel.show_job(state.job.id)
     assert not tab.isHidden()
-    assert len(panel.layers.errors) == 21
+    assert len(panel.layers.parts["error"]) == 21
 
 
 def test_the_view_fits_a_low_dock(qtbot, board):
@@ -110,3 +120,106 @@ def test_the_view_fits_a_low_dock(qtbot, board):
         view.show()
     assert view.grid.verticalScrollBar().maximum() == 0
     assert view.grid.focusPolicy() == Qt.FocusPolicy.StrongFocus
+
+
+# ---- what pruning says of its parts ---------------------------------------------------------------------------------
+
+
+def metric(board, state, name, step, value):
+    state.curves.setdefault(name, []).append((step, value))
+    board.event.emit(events.Metric(state.job.id, name, step, value))
+
+
+def test_blocks_that_later_steps_do_not_speak_of_are_gone():
+    points = {f"h.{n}": [(0, 0.1 + n / 100)] for n in range(4)}
+    assert dropped(points, over=False) == set()
+    for name in ("h.1", "h.2", "h.3"):
+        points[name].append((1, 0.3 if name != "h.2" else 0.05))
+    assert dropped(points, over=False) == {"h.0"}
+    assert dropped(points, over=True) == {"h.0", "h.2"}
+
+
+def test_influence_is_drawn_as_bars_and_the_dropped_are_crossed(qtbot, board):
+    view = LayerErrorView(board)
+    qtbot.addWidget(view)
+    view.resize(700, 160)
+    state = job(board)
+    view.show_job(state.job.id)
+    for drop in range(3):
+        for n in range(12):
+            if n not in (3, 7)[:drop]:
+                metric(board, state, f"influence/model.layers.{n}", drop, 0.02 if n == (3, 7, 8)[drop] else 0.1 + n / 50)
+    qtbot.waitUntil(lambda: len(view.bars.blocks) == 12)
+    assert view.pages.currentWidget() is view.bars
+    assert [b.number for b in view.bars.blocks if b.gone] == [3, 7]
+    assert "2 dropped" in view.line.text()
+    view.grab()
+    state.status = "finished"
+    view.refresh()
+    assert [b.number for b in view.bars.blocks if b.gone] == [3, 7, 8]
+    with qtbot.waitActive(view):
+        view.show()
+        view.activateWindow()
+    view.bars.setFocus()
+    for _ in range(4):
+        QTest.keyClick(view.bars, Qt.Key.Key_Right)
+    assert view.line.text() == "Block 3: 0.0200 · dropped"
+    QTest.keyClick(view.bars, Qt.Key.Key_End)
+    assert view.line.text().startswith("Block 11: ")
+    assert "Block 11" in view.bars.accessibleDescription()
+
+
+def test_a_loss_is_not_drawn_from_zero(qtbot, board):
+    view = LayerErrorView(board)
+    qtbot.addWidget(view)
+    view.resize(400, 130)
+    state = job(board, curves={f"loss_without/h.{n}": [(0, 3.2 + n / 10)] for n in range(6)})
+    view.show_job(state.job.id)
+    assert not view.bars.from_zero
+    assert view.bars.ends()[0] > 3
+    view.grab()
+
+
+def test_of_several_kinds_a_person_chooses(qtbot, board):
+    view = LayerErrorView(board)
+    qtbot.addWidget(view)
+    view.resize(700, 160)
+    state = job(board, curves={f"sparsity/model.layers.{n}": [(n, 0.45 + n / 100)] for n in range(11)})
+    view.show_job(state.job.id)
+    assert view.kind == "sparsity"
+    assert view.bars.line == pytest.approx(0.5)
+    assert "from 45.0 % to 55.0 %" in view.line.text()
+    feed(board, state, invent_errors(2))
+    qtbot.waitUntil(lambda: view.kinds.count() == 2)
+    assert view.kind == "error"  # what comes in live
+    view.kinds.setCurrentIndex(1)
+    view._pick(1)
+    assert view.pages.currentWidget() is view.bars
+    feed(board, state, invent_errors(3))
+    view.refresh()
+    assert view.kind == "sparsity"
+    view.grab()
+
+
+def test_heads_are_a_grid(qtbot, board):
+    view = LayerErrorView(board)
+    qtbot.addWidget(view)
+    view.resize(700, 160)
+    state = job(board, curves={f"importance/{n}.{u}": [(n, 0.01 * (1 + n + u))] for n in range(12) for u in range(11)})
+    view.show_job(state.job.id)
+    assert (view.grid.rows, view.grid.columns) == ([str(u) for u in range(11)], [str(n) for n in range(12)])
+    assert "132 heads" in view.line.text()
+    view.grab()
+
+
+def test_curves_of_rounds_are_named_and_parts_are_no_curves(qtbot, board):
+    panel = JobPanel(board)
+    panel.resize(1200, 230)
+    qtbot.addWidget(panel)
+    panel.show()
+    rounds = {"iterative/heldout_perplexity": [(0, 20.0), (1, 21.0)], "iterative/sparsity": [(0, 0.0), (1, 0.3)], "loss": [(1, 3.0)]}
+    state = job(board, curves=rounds | {"influence/h.0": [(0, 0.1)]})
+    panel.show_job(state.job.id)
+    panel.curves._redraw()
+    names = [panel.curves._names.itemText(i) for i in range(panel.curves._names.count())]
+    assert names == ["Training loss", "Perplexity after each round", "Share gone after each round"]
