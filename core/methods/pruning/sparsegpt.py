@@ -67,7 +67,8 @@ def estimate_sparsegpt(params: SparseGptParams, info: SourceInfo, ledger: Ledger
         weights, widths = estimates.linear_parameters(info), estimates.widths(info)
         columns = (info.layers or 0) * (6 * (info.hidden or 0) + max(widths, default=0))
         products = weights * (info.hidden or 0) / (estimates.REACHED[torch.float32] * estimates.operations_per_second(device))
-        seconds += estimates.seconds_per_weight(device) * weights * 60 + COLUMN_SECONDS * columns + products
+        fitting = 2.5 * (params.fit + 1) * products + 10 * params.fit * estimates.seconds_per_weight(device) * weights
+        seconds += estimates.seconds_per_weight(device) * weights * 60 + COLUMN_SECONDS * columns + products + fitting
     return {"memory": memory, "seconds": seconds} | patterns.estimate_size(params, info, ledger)
 
 
