@@ -11,7 +11,7 @@ from core.params import Params, knob
 from core.records import MethodInfo
 from tests.core.methods.conftest import Recorder, apply, give
 
-NAMES = {"magnitude", "rtn", "distil", "finetune", "classify", "iterative"}
+NAMES = {"magnitude", "rtn", "distil", "finetune", "iterative"}
 
 
 @pytest.fixture
