@@ -325,24 +325,26 @@ class Inspector(QFrame):
         return page
 
     def _by_layer(self, v: Variant) -> QHBoxLayout:
-        """What can be looked at layer by layer: a quantized one's grids, the sensitivity of one that isn't."""
+        """What can be looked at part by part; what each part is worth only where it isn't quantized yet."""
         row = QHBoxLayout()
         row.setContentsMargins(0, 6, 0, 0)
-        if v.info.quantization:
-            words, action, tip = self.tr("Layers…"), "layers", self.tr("Weights before and after, with the grid drawn in")
-        else:
-            words, action, tip = (
-                self.tr("Sensitivity…"),
-                "sensitivity",
-                self.tr("How much each layer minds fewer bits, and bits under a budget"),
-            )
-        press = button(words, lambda: self._want(action), name=action)
-        press.setProperty("flat", True)
-        press.setToolTip(tip)
-        if not v.info.quantization and v.info.task not in ("causal-lm", "classifier"):
-            press.setEnabled(False)
-            press.setToolTip(self.tr("It gives no probabilities, so there is no KL to measure."))
-        row.addWidget(press)
+        row.setSpacing(2)
+        judged = v.info.task in ("causal-lm", "classifier")
+        parts = [("layers", self.tr("Layers…"), self.tr("Weights and activations before and after, with the grid drawn in"), True, "")]
+        if not v.info.quantization:
+            why = self.tr("It gives no probabilities, so there is no KL to measure.")
+            tip = self.tr("How much each layer minds fewer bits, and bits under a budget")
+            parts.insert(0, ("sensitivity", self.tr("Sensitivity…"), tip, judged, why))
+            tip = self.tr("What each attention head is worth; switch them off and cut them")
+            why = self.tr("It isn't known what it's for, so there is no loss to judge heads by.")
+            parts.insert(1, ("heads", self.tr("Heads…"), tip, v.info.task != "unknown", why))
+        for action, words, tip, able, why in parts:
+            press = button(words, lambda action=action: self._want(action), name=action)
+            press.setProperty("flat", True)
+            press.setStyleSheet("padding: 3px 7px;")
+            press.setEnabled(able)
+            press.setToolTip(tip if able else why)
+            row.addWidget(press)
         row.addStretch(1)
         return row
 
