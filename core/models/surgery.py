@@ -5,7 +5,7 @@ checked, without weights, that the class builds exactly those shapes from that c
 refused with the reason, and `mask_heads`, which only writes zeros, is what remains. transformers' models are uniform: every block has
 as many heads and channels.
 
-Covers blocks like Llama's (Mistral, Qwen, Gemma, …), BERT's, DistilBERT's, OPT's and GPT-2's with its transposed Conv1D. A Llama whose
+Covers blocks like Llama's (Mistral, Qwen, Gemma, Phi, …), BERT's, DistilBERT's, OPT's and GPT-2's with its transposed Conv1D. A Llama whose
 width its heads no longer divide becomes the Mistral that computes the same. Doesn't choose what goes.
 """
 
@@ -86,19 +86,20 @@ class _Names:
     width_key: str  # the config's word for the number of channels
 
 
+_QKV = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
 _ARCHITECTURES = (
+    _Names(*_QKV, "self_attn.o_proj", ("mlp.gate_proj", "mlp.up_proj"), "mlp.down_proj", "intermediate_size"),
+    _Names(*_QKV, "self_attn.o_proj", ("mlp.up_proj",), "mlp.down_proj", "intermediate_size"),
+    _Names(*_QKV, "self_attn.o_proj", ("mlp.c_fc",), "mlp.c_proj", "intermediate_size"),
+    _Names(*_QKV, "self_attn.dense", ("mlp.fc1",), "mlp.fc2", "intermediate_size"),
+    _Names(*_QKV, "self_attn.out_proj", ("fc1",), "fc2", "ffn_dim"),
     _Names(
-        "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
-        ("mlp.gate_proj", "mlp.up_proj"), "mlp.down_proj", "intermediate_size",
-    ),
-    _Names("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.out_proj", ("fc1",), "fc2", "ffn_dim"),
-    _Names(
-        "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-        ("intermediate.dense",), "output.dense", "intermediate_size",
+        *(f"attention.self.{n}" for n in ("query", "key", "value")),
+        *("attention.output.dense", ("intermediate.dense",), "output.dense", "intermediate_size"),
     ),
     _Names("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", ("ffn.lin1",), "ffn.lin2", "hidden_dim"),
     _Names("attn.c_attn", "attn.c_attn", "attn.c_attn", "attn.c_proj", ("mlp.c_fc",), "mlp.c_proj", "n_inner"),
-)  # fmt: skip
+)
 
 
 def anatomy(model: nn.Module) -> Anatomy:

@@ -10,16 +10,20 @@ Doesn't heal what was cut.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from core.errors import UserError
-from core.methods import Given, Outcome, estimates, importance, method
+from core.methods import Given, Outcome, calibration, estimates, importance, method, sequential
 from core.methods.calibration import CalibrationParams
+from core.methods.pruning import channels
 from core.methods.sensitivity import in_float32
+from core.methods.sequential import Hessian
 from core.models import surgery
+from core.models.blocks import weight_of
 from core.models.surgery import Anatomy
 from core.params import knob
 from core.records import Ledger, SourceInfo
@@ -64,6 +68,11 @@ class HeadsParams(CalibrationParams):
         help="Layer and head (or group), counted from 0, such as '0.3 1.7': exactly these go, whatever the settings above say. The head "
         "map in the window writes it.",
         advanced=True,
+    )
+    compensate: bool = knob(
+        True,
+        title="Adjust the weights that stay",
+        help="Solves the output weights of the remaining heads anew, so that each layer's output moves least on the calibration text.",
     )
     windows: int = knob(
         16,
@@ -124,7 +133,7 @@ def heads(model: Any, params: HeadsParams, run: Run, given: Given) -> Outcome:
     if params.chosen.strip():
         off = parse_units(params.chosen, shape)
         counts = {sum(layer == index for layer, _ in off) for index in range(shape.layers)}
-        return _take(model, shape, off, len(counts) == 1, [], run)
+        return _take(model, shape, off, len(counts) == 1, params, run, given, [])
     if params.share == 0:
         return Outcome(model, ("No head was taken.",))
     uniform = params.allocation == "uniform"
@@ -142,7 +151,7 @@ def heads(model: Any, params: HeadsParams, run: Run, given: Given) -> Outcome:
         for unit, value in enumerate(row):
             run.metric(f"importance/{layer}.{unit}", layer, value)
     off = least_of_each(scores, gone) if uniform else least_of_all(scores, gone)
-    return _take(model, shape, off, uniform, notes, run)
+    return _take(model, shape, off, uniform, params, run, given, notes)
 
 
 def judged(model: Any, shape: Anatomy, params: HeadsParams, run: Run, given: Given) -> tuple[Tensor, list[str]]:
@@ -154,12 +163,18 @@ def judged(model: Any, shape: Anatomy, params: HeadsParams, run: Run, given: Giv
     return importance.head_scores(model, shape, [params.criterion], run, examples, given.seed)[params.criterion], notes
 
 
-def _take(model: Any, shape: Anatomy, off: set[tuple[int, int]], even: bool, notes: list[str], run: Run) -> Outcome:
+def _take(
+    model: Any, shape: Anatomy, off: set[tuple[int, int]], even: bool, params: HeadsParams, run: Run, given: Given, notes: list[str]
+) -> Outcome:
     """Cuts the units where every layer loses as many and the config can say it; else masks them."""
     left = shape.units - len(off) // shape.layers
     why = "layers lose different numbers of them" if not even else surgery.heads_stay_because(model, left) if left else ""
     said = f"{len(off)} of {shape.layers * shape.units} {_plural(shape)}"
     before = sum(p.numel() for p in model.parameters())
+    if params.compensate:
+        ids, more = calibration.draw(given.text, given.tokenizer, params, given.info, given.seed, run)
+        notes += [note for note in more if note not in notes]
+        compensate(model, shape, off, ids, run)
     if not why and left:
         keep = [torch.tensor([unit for unit in range(shape.units) if (layer, unit) not in off]) for layer in range(shape.layers)]
         family = type(model).__name__
@@ -180,6 +195,25 @@ def _take(model: Any, shape: Anatomy, off: set[tuple[int, int]], even: bool, not
     for note in notes:
         run.log(note)
     return Outcome(model, tuple(notes))
+
+
+def compensate(model: Any, shape: Anatomy, off: Collection[tuple[int, int]], ids: Tensor, run: Run) -> None:
+    """Gives the output projections the weights, for the units that stay, with which their outputs move least; zero for those in `off`.
+
+    ids: (windows, context). Blocks are solved one after the other, each on what the ones before it give.
+    """
+    for turn in sequential.walk(model, run, "Adjusting", ids):
+        gone = torch.tensor([(turn.index, unit) in off for unit in range(shape.units)]).repeat_interleave(shape.unit_width)
+        if not gone.any():
+            continue
+        name = shape.blocks[turn.index].out
+        weight = weight_of(turn.linears[name]).float()  # (hidden, heads * head_dim)
+        stat = turn.collect(Hessian, [name])[name]
+        new = torch.zeros_like(weight)
+        if not gone.all():
+            stay = (~gone).nonzero()[:, 0].to(weight.device)
+            new[:, stay] = channels.compensated(weight, stat.sum, stay)
+        turn.write(name, new)
 
 
 def _nearest_cut(model: Any, shape: Anatomy, off: set[tuple[int, int]]) -> list[str]:

@@ -15,6 +15,7 @@ from tests.conftest import make_pico
 from tests.core.methods.conftest import Recorder, apply, give, same
 
 SMALL = {"windows": 4, "context": 24}
+PLAIN = SMALL | {"compensate": False}
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_a_uniform_cut_takes_each_layers_least_important(pico, pico_llama, crite
     scores, _ = heads.judged(pico.model, shape, params, Run(), give(pico))
     masked = load.load(pico_llama).model
     surgery.mask_heads(masked, {(layer, int(row.argmin())) for layer, row in enumerate(scores)})
-    out = apply("heads", pico, share=0.5, criterion=criterion, **SMALL)
+    out = apply("heads", pico, share=0.5, criterion=criterion, **PLAIN)
     ids = torch.arange(20)[None]
     assert torch.allclose(out.model(ids).logits, masked(ids).logits, atol=1e-5)
     save.save(out.model, tmp_path, pico_llama, run=Run())
@@ -124,7 +125,7 @@ def test_a_global_choice_is_masked_and_names_the_nearest_cut(pico, tmp_path, pic
 def test_chosen_heads_go_and_are_cut_where_each_layer_loses_as_many(pico, pico_llama):
     masked, ids = load.load(pico_llama).model, torch.arange(20)[None]
     surgery.mask_heads(masked, [(0, 1), (1, 0)])
-    cut = apply("heads", pico, chosen="0.1 1.0")
+    cut = apply("heads", pico, chosen="0.1 1.0", compensate=False)
     assert surgery.anatomy(cut.model).units == 1
     assert torch.allclose(cut.model(ids).logits, masked(ids).logits, atol=1e-5)
     zeroed = apply("heads", load.load(pico_llama), chosen="0.1, 0.0")
@@ -173,3 +174,17 @@ def test_a_planted_dead_head_is_found_by_the_gradient(tmp_path):
         assert not weight_of(out.model.get_submodule(shape.blocks[layer].out)).unflatten(1, (4, -1))[:, unit].any()
         others = [recorder.curve(f"importance/{layer}.{u}")[0] for u in range(4) if u != unit]
         assert recorder.curve(f"importance/{layer}.{unit}")[0] < min(others) / 50
+
+
+@pytest.mark.parametrize("allocation", ["uniform", "global"])
+def test_adjusting_moves_the_outputs_less(pico_llama, allocation):
+    found = {}
+    for compensate in (False, True):
+        loaded = load.load(pico_llama)
+        examples = importance.draw(loaded.model, give(loaded), heads.HeadsParams(**SMALL), Run())[0]
+        with torch.no_grad():
+            before = torch.cat([loaded.model(**fed).logits for fed in examples.inputs])
+        out = apply("heads", loaded, share=0.5, allocation=allocation, **(SMALL | {"compensate": compensate}))
+        with torch.no_grad():
+            found[compensate] = float((torch.cat([out.model(**fed).logits for fed in examples.inputs]) - before).square().mean())
+    assert found[True] < found[False]

@@ -49,7 +49,7 @@ def test_the_gradient_beats_chance_and_chance_beats_magnitude(folder):
     assert math.exp(rise["taylor"]) <= 1.12
 
 
-def test_a_third_of_the_heads_cut_is_a_mistral_that_computes_the_masked_llama(folder, tmp_path):
+def test_a_third_of_the_heads_cut_computes_what_the_masked_model_does(folder, tmp_path):
     masked, loaded = load.load(folder, dtype="float32"), load.load(folder, dtype="float32")
     units = " ".join(f"{layer}.{layer % 3}" for layer in range(30))
     out = apply("heads", loaded, given=given(loaded), chosen=units)
