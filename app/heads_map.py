@@ -42,6 +42,7 @@ class HeadsMap(QFrame):
         head.setSpacing(10)
         self.criterion = QComboBox()
         self.criterion.setObjectName("criterion")
+        self.criterion.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.criterion.setAccessibleName(self.tr("Importance by"))
         self.criterion.setToolTip(self.tr("What each is worth, judged by this"))
         self.criterion.currentIndexChanged.connect(self._set_criterion)

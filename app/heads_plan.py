@@ -148,10 +148,12 @@ class HeadsPlan:
         return out
 
     def predicted_course(self, criterion: str) -> list[tuple[int, float]]:
-        """[(units removed, how far the loss is expected to rise)] as they go by a criterion; by Taylor's measure of each."""
+        """[(units removed, how far the loss is expected to rise)] as they go by a criterion; by what leaving each out measured, where
+        that's known, else by the gradient."""
         course, rise = [(0, 0.0)], 0.0
+        speaks = "leave_out" if self.known("leave_out") else "taylor"
         for count, unit in enumerate(self.order(criterion), 1):
-            rise += self.score(unit, "leave_out" if criterion == "leave_out" else "taylor")
+            rise += self.score(unit, speaks)
             course.append((count, rise))
         return course
 

@@ -87,7 +87,11 @@ class HeadsSide(QFrame):
             self._names[key], self.values[key] = label(words, "caption"), value
             grid.addWidget(self._names[key], at, 0)
             grid.addWidget(value, at, 1)
-        self._names["taylor"].setToolTip(self.tr("Sum of what each is worth by the gradient: it takes them for independent"))
+        self._names["taylor"].setToolTip(
+            self.tr(
+                "Sum of what each is worth by the gradient, sizes without signs: mostly too high, and most useful to compare choices with"
+            )
+        )
         self._names["leave_out"].setToolTip(self.tr("Sum of the measured rises of each alone: it takes them for independent"))
         box.addLayout(grid)
         self.told = label("", "caption", wrap=True)

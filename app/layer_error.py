@@ -43,6 +43,7 @@ class LayerErrorView(QWidget):
         head.setSpacing(12)
         self.kinds = QComboBox()
         self.kinds.setObjectName("parts")
+        self.kinds.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.kinds.setProperty("flat", True)
         self.kinds.setAccessibleName(self.tr("What's shown of each part"))
         self.kinds.activated.connect(self._pick)

@@ -46,7 +46,8 @@ def test_what_is_predicted_is_the_sum(plan):
     course = judged.predicted_course("magnitude")
     assert len(course) == 21
     assert course[0] == (0, 0.0)
-    assert course[20][1] == pytest.approx(sum(judged.score(u, "taylor") for u in judged.units()))
+    assert course[20][1] == pytest.approx(sum(judged.score(u, "leave_out") for u in judged.units()))
+    assert plan.predicted_course("magnitude")[20][1] == pytest.approx(sum(plan.score(u, "taylor") for u in plan.units()))
     part = judged.map.model_copy(update={"scores": judged.map.scores | {"leave_out": ((None,) * 4,) * 5}})
     assert set(HeadsPlan(part).predicted(off)) == {"taylor"}
     assert not HeadsPlan(part).known("leave_out")
