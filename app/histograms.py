@@ -334,14 +334,15 @@ class HistogramDialog(QDialog):
         look = self.kept["layers"][item.text()]
         self.title.setText(item.text())
         self.facts.setText(self._activation_facts(look))
+        before = self.tr("before") if look["was"] else self.tr("as it is")
         after = self.tr("now, at each point") if look["rounded"] else self.tr("if it were rounded so")
-        self.plot.set_look(look, log=True, words=(self.tr("before"), after, self.tr("Point {point}: {n} activations")))
+        self.plot.set_look(look, log=True, words=(before, after, self.tr("Point {point}: {n} activations")))
         now, was = look["now"]["channels"], look["was"]["channels"] if look["was"] else None
         self.channels.set_channels(now, was)
         words = self._outliers(now) or self.tr("No channel's largest activation is 3 times the median or more.")
         if was is not None and was["outliers"]:
-            before = self.tr("before, {index} had {times} the median")
-            words += " · " + before.format(index=was["outliers"][0][0], times=f"{text.TIMES}{was['outliers'][0][2]:.1f}")
+            said = self.tr("before, {index} had {times} the median")
+            words += " · " + said.format(index=was["outliers"][0][0], times=f"{text.TIMES}{was['outliers'][0][2]:.1f}")
         self.outliers.setText(words)
         worst = max(self.kept["layers"], key=lambda name: self.kept["layers"][name]["now"]["error"])
         error = text.fmt_percent(self.kept["layers"][worst]["now"]["error"], 2)

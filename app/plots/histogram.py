@@ -170,7 +170,8 @@ class HistogramPlot(QWidget):
 class ChannelPlot(QWidget):
     """The largest of each channel as bars, the median as a line, outliers in another colour and with their number.
 
-    Of the same channels before, where they're given, a pale line on the same scale.
+    Of the same channels before, where they're given, a pale line, scaled so that both medians are alike: methods that move scales
+    between layers change every channel's size, and what tells is how far one stands out.
     """
 
     def __init__(self) -> None:
@@ -195,7 +196,10 @@ class ChannelPlot(QWidget):
         painter.setPen(QPen(t.color("border"), 1))
         painter.setBrush(t.color("surface2"))
         painter.drawRect(area)
-        top = max(*found["largest"], *(self.other["largest"] if self.other else ()), 0.0) or 1.0
+        scaled: list[float] = []
+        if self.other is not None and self.other["median"]:
+            scaled = [value * found["median"] / self.other["median"] for value in self.other["largest"]]
+        top = max(*found["largest"], *scaled, 0.0) or 1.0
         wide = area.width() / len(found["largest"])
         far = {index // found["joined"]: index for index, _, _ in found["outliers"]}
         painter.setFont(numbers(11))
@@ -203,9 +207,9 @@ class ChannelPlot(QWidget):
             high = (area.height() - 4) * value / top
             bar = QRectF(area.left() + at * wide, area.bottom() - high, max(wide - 0.5, 0.8), high)
             painter.fillRect(bar, t.color("rejected_edge" if at in far else "accent"))
-        if self.other is not None:
+        if scaled:
             line = QPainterPath(QPointF(area.left(), area.bottom()))
-            for at, value in enumerate(self.other["largest"]):
+            for at, value in enumerate(scaled):
                 y = area.bottom() - (area.height() - 4) * value / top
                 line.lineTo(area.left() + at * wide, y)
                 line.lineTo(area.left() + (at + 1) * wide, y)
@@ -219,10 +223,9 @@ class ChannelPlot(QWidget):
         words = self.tr("median {median} (dashed), largest {largest}").format(
             median=text.fmt_number(found["median"], 3), largest=text.fmt_number(max(found["largest"]), 3)
         )
-        if self.other is not None:
-            words = self.tr("{words}; line: before, largest {largest}").format(
-                words=words, largest=text.fmt_number(max(self.other["largest"]), 3)
-            )
+        if scaled:
+            said = self.tr("{words}; line: before, scaled to this median, largest {times} it")
+            words = said.format(words=words, times=f"{text.TIMES}{max(self.other['largest']) / self.other['median']:.1f}")
         painter.drawText(QRectF(area.left(), 0, area.width(), 14), int(Qt.AlignmentFlag.AlignRight), words)
         foot = QRectF(area.left(), area.bottom() + 2, area.width(), 15)
         painter.drawText(foot, int(Qt.AlignmentFlag.AlignLeft), "0")
