@@ -8,14 +8,16 @@ the new form only where its output on a probe agrees with the old one's. Covers 
 blocks of another plan, nothing is changed but what's said. Caches, masks and positions stay transformers' own.
 
 A model whose weights came packed (core.models.load, packed=True) keeps them packed, on its own grid, in the kernels for
-8 and 4 bits; activations then pass through bfloat16, so its outputs are as exact as that. Grids without a kernel (5 and 6
-bits, groups at 8 bits, rounded activations) stay as they are, which is slower than bfloat16: `Quickened.slow` counts them.
+8 and 4 bits; activations then pass through bfloat16, so its outputs are as exact as that. Layers whose inputs are rounded to
+8 bits too multiply integers (integer.Product8), as exact as float32. Grids without a kernel (5 and 6 bits, groups at 8 bits,
+float8) stay as they are, which is slower than bfloat16: `Quickened.slow` counts them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -23,9 +25,10 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers.pytorch_utils import Conv1D
 
+from core.decode.integer import Product8, can_multiply
 from core.decode.kernels import Codes4, Codes8, Half, Prepacked, can_int4, can_int8, can_prepack, dense_of, prepacking_pays
 from core.models import blocks
-from core.models.packed import PackedLinear
+from core.models.packed import PackedLinear, QuantWeight
 
 FEW = 32  # rows up to which attention is two small products; beyond, torch's own kernel is faster
 CLOSE = 2e-4  # the most that a block's new form may differ, as a share of its output's size
@@ -159,8 +162,10 @@ def joined_packed(layers: Sequence[PackedLinear]) -> nn.Module | None:
     quants = [layer.quant for layer in layers]
     first = quants[0]
     alike = all((q.bits, q.group_size, q.symmetric, q.kind) == (first.bits, first.group_size, first.symmetric, first.kind) for q in quants)
-    if not alike or first.kind != "int" or any(layer.activation for layer in layers):
+    if not alike or first.kind != "int":
         return None
+    if any(layer.activation for layer in layers):
+        return _joined_integer(layers, quants)
     codes, scale = torch.cat([q.codes for q in quants]), torch.cat([q.scale for q in quants])
     zero = None if first.zero is None else torch.cat([q.zero for q in quants])
     if first.bits == 8 and scale.shape[1] == 1 and can_int8(codes.device):
@@ -171,6 +176,22 @@ def joined_packed(layers: Sequence[PackedLinear]) -> nn.Module | None:
         except ValueError:  # no group of the kernel's fits
             return None
     return None
+
+
+def _joined_integer(layers: Sequence[PackedLinear], quants: Sequence[QuantWeight]) -> Product8 | None:
+    """One product of integers for layers whose inputs are rounded alike; None where they aren't, or there's no such product here."""
+    first, given = layers[0], quants[0]
+    alike = all(layer.activation == first.activation and _same(layer.input_scale, first.input_scale) for layer in layers)
+    alike = alike and all(_same(layer.input_zero_point, first.input_zero_point) for layer in layers)
+    fits = given.bits == 8 and given.symmetric and given.scale.shape[1] == 1 and first.activation is not None
+    if not (alike and fits and first.activation.kind == "int" and given.codes.device.type == "cpu" and can_multiply()):
+        return None
+    codes, scale = torch.cat([q.codes for q in quants]), torch.cat([q.scale for q in quants])
+    return Product8(codes, scale, first.activation, _joined_bias(layers), first.input_scale, first.input_zero_point)
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    return one is other or (one is not None and other is not None and torch.equal(one, other))
 
 
 def dense_kernel(weight: Tensor, bias: Tensor | None = None) -> nn.Linear:
@@ -206,7 +227,7 @@ def quicken(model: nn.Module) -> Quickened:
         del weights, layers
         done.fused, done.blocks = fuse(model, kernel)
         done.packed, done.slow = _replace_packed(model) if packed else (0, 0)
-        done.packed += sum(isinstance(m, (Codes4, Codes8)) for b in model.modules() if isinstance(b, Block) for m in b.children())
+        done.packed += sum(isinstance(m, (Codes4, Codes8, Product8)) for b in model.modules() if isinstance(b, Block) for m in b.children())
         if kernel is not dense_kernel:
             done.prepacked = replace_linears(model, kernel)
         else:
@@ -252,8 +273,9 @@ def fuse(model: nn.Module, kernel) -> tuple[int, int]:
         if not _of_the_plan(block):
             continue
         new = Block(block, rope, dense_kernel)
-        if new.heads * new.head_dim != block.self_attn.q_proj.out_features or not _agrees(block, new, angles):
-            continue
+        with _inputs_as_they_come(block):
+            if new.heads * new.head_dim != block.self_attn.q_proj.out_features or not _agrees(block, new, angles):
+                continue
         parts = {
             part: joined_packed(layers) if isinstance(layers[0], PackedLinear) else _joined(layers, kernel)
             for part, layers in _parts(block).items()
@@ -265,6 +287,19 @@ def fuse(model: nn.Module, kernel) -> tuple[int, int]:
         blocks.replace(model, name, new.eval())
         fused += 1
     return fused, len(names)
+
+
+@contextlib.contextmanager
+def _inputs_as_they_come(block: nn.Module) -> Iterator[None]:
+    """For as long as it lasts, the block's layers don't round what they read: a form is compared, and rounding takes leaps."""
+    rounding = [(m, m.activation) for m in block.modules() if isinstance(m, PackedLinear) and m.activation]
+    for module, _ in rounding:
+        module.activation = None
+    try:
+        yield
+    finally:
+        for module, activation in rounding:
+            module.activation = activation
 
 
 def _of_the_plan(block: nn.Module) -> bool:
