@@ -84,7 +84,9 @@ def heads(
 
 
 def _show_map(found: HeadMap, criterion: str) -> None:
-    made = table("layer", *(f">{unit}" for unit in range(found.units)), title=f"{criterion}, by layer and {found.unit.replace('_', ' ')}")
+    kind = "head" if found.unit == "head" else "key-value group"
+    out(f"{criterion} of each {kind}, by layer")
+    made = table("layer", *(f">{unit}" for unit in range(found.units)))
     for layer, row in enumerate(found.scores[criterion]):
         made.add_row(str(layer), *("" if value is None else f"{value:.3g}" for value in row))
     show(made)
