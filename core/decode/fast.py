@@ -25,9 +25,9 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers.pytorch_utils import Conv1D
 
-from core.decode.integer import Product8, can_multiply
 from core.decode.kernels import Codes4, Codes8, Half, Prepacked, can_int4, can_int8, can_prepack, dense_of, prepacking_pays
 from core.models import blocks
+from core.models.integer import Product8, can_multiply
 from core.models.packed import PackedLinear, QuantWeight
 
 FEW = 32  # rows up to which attention is two small products; beyond, torch's own kernel is faster

@@ -8,7 +8,7 @@ A layer with quantized weights and activations computes W_q · Q(x). Q is one of
 on 2^8 integers or on the points of float8 e4m3. The numbers here are float copies of the grid's points ('fake quantized'):
 what compressed-tensors computes in plain transformers, bit for bit (its _quantize_dequantize, 0.20). A layer whose input
 isn't (batch, tokens, width) has no tokens to tell apart: there the whole tensor gets one scale, as compressed-tensors
-does it, so such layers are better left out. Covers int8 and float8 e4m3; kernels that multiply integers are elsewhere.
+does it, so such layers are better left out. Covers int8 and float8 e4m3; the product of integers is integer.py's.
 """
 
 from __future__ import annotations

@@ -98,8 +98,7 @@ def estimate_cast(params: CastParams, info: SourceInfo, ledger: Ledger, device: 
         "seconds": estimates.seconds_per_weight(device) * (info.parameters or 0) * 20,
     }
     if params.to == "fp8":
-        sized = w8a8.estimate_size(info, ledger)
-        return basis | sized | {"notes": [note for note in sized.get("notes", ()) if note != w8a8.RUNS]}
+        return basis | w8a8.estimate_size(info, ledger)
     width = estimates.BYTES[params.to]
     change = sum(numbers * (width - estimates.BYTES[name]) for name, numbers in info.dtypes.items() if name in estimates.BYTES)
     return basis | {

@@ -39,7 +39,7 @@ class Fp8Params(Params):
 
 def estimate_fp8(params: Fp8Params, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
     sized = w8a8.estimate_size(info, ledger)
-    notes = [note for note in sized.get("notes", ()) if note != w8a8.RUNS]
+    notes = sized["notes"]
     if not multiplies_fp8(device):
         notes.append(SIMULATED.format(device=device))
     return (

@@ -36,7 +36,7 @@ def estimate_int8_dynamic(params: Int8DynamicParams, info: SourceInfo, ledger: L
     return {
         "memory": estimates.resident(info, device) + 12 * estimates.largest_linear(info),
         "seconds": estimates.seconds_per_weight(device) * estimates.linear_parameters(info) * 30,
-    } | w8a8.estimate_size(info, ledger)
+    } | w8a8.estimate_size(info, ledger, notes=(w8a8.runs(device),))
 
 
 @method(
@@ -61,7 +61,7 @@ def int8_dynamic(model: Any, params: Int8DynamicParams, run: Run, given: Given) 
             replace(model, name, PackedLinear.from_linear(module, quant, activation=activation if name in by_token else None))
     rounded = [name for name, _ in layers if name in by_token]
     notes = w8a8.sentences(len(rounded), [n for n, _ in layers if n not in by_token], activation, transposed, dtype)
-    notes.append(w8a8.RUNS)
+    notes.append(w8a8.runs(given.device))
     for note in notes:
         run.log(note)
     return Outcome(model, tuple(notes))

@@ -74,7 +74,7 @@ def estimate_int8_static(params: Int8StaticParams, info: SourceInfo, ledger: Led
     return {
         "memory": estimates.resident(info, device) + 4 * tokens * (info.hidden or 0) + 16 * estimates.largest_linear(info),
         "seconds": w8a8.calibration_seconds(info, tokens, passes, device),
-    } | w8a8.estimate_size(info, ledger, static=True, asymmetric=params.activations == "offset")
+    } | w8a8.estimate_size(info, ledger, static=True, asymmetric=params.activations == "offset", notes=(w8a8.runs(device),))
 
 
 def label(params: Int8StaticParams) -> str:
@@ -145,7 +145,7 @@ def int8_static(model: Any, params: Int8StaticParams, run: Run, given: Given) ->
         mean, most_clipped = (100 * x for x in (sum(clipped) / len(clipped), max(clipped)))
         notes.append(f"Clipped of the inputs seen: {mean:.3f} %, at most {most_clipped:.3f} % in a layer.")
     notes += w8a8.sentences(len(layers) - len(outside_names), outside_names, activation, transposed, dtype)
-    notes.append(w8a8.RUNS)
+    notes.append(w8a8.runs(given.device))
     for note in notes:
         run.log(note)
     return Outcome(model, tuple(notes))

@@ -64,7 +64,7 @@ def estimate_smoothquant(params: SmoothQuantParams, info: SourceInfo, ledger: Le
     return {
         "memory": estimates.resident(info, device) + 4 * tokens * (info.hidden or 0) + 16 * estimates.largest_linear(info),
         "seconds": w8a8.calibration_seconds(info, 2 * tokens + search, 1, device),
-    } | w8a8.estimate_size(info, ledger)
+    } | w8a8.estimate_size(info, ledger, notes=(w8a8.runs(device),))
 
 
 def label(params: SmoothQuantParams) -> str:
@@ -130,7 +130,7 @@ def smoothquant(model: Any, params: SmoothQuantParams, run: Run, given: Given) -
     if without:
         notes.append(f"{without} layers have nothing before them that a scale could be moved into; they're quantized as they are.")
     notes += w8a8.sentences(sum(name in by_token for name, _ in layers), outside, activation, transposed, dtype)
-    notes.append(w8a8.RUNS)
+    notes.append(w8a8.runs(given.device))
     for note in notes:
         run.log(note)
     return Outcome(model, tuple(notes))

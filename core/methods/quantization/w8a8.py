@@ -20,6 +20,7 @@ from core.methods.quantization import grid
 from core.methods.quantization.grid import GridParams
 from core.models.activations import FP8, FP8_MOST, ActivationQuant
 from core.models.blocks import blocks, linears, weight_of
+from core.models.integer import can_multiply
 from core.models.packed import PackedLinear, QuantWeight
 from core.models.verify import probe_ids
 from core.records import Ledger, SourceInfo
@@ -164,7 +165,9 @@ def _error(weights: list[Tensor], wanted: list[Tensor], rows: Tensor, columns: T
 # ---- beforehand, and what's said -----------------------------------------------------------------------------------------
 
 
-def estimate_size(info: SourceInfo, ledger: Ledger, static: bool = False, asymmetric: bool = False) -> dict[str, Any]:
+def estimate_size(
+    info: SourceInfo, ledger: Ledger, static: bool = False, asymmetric: bool = False, *, notes: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """{bytes_on_disk, effective_bits, notes} with 8-bit weights, one scale a row; static: one more scale a layer."""
     out = grid.estimate_size(GridParams(bits=8, symmetric=True), info, ledger)
     layers = estimates.linear_count(info)
@@ -172,7 +175,7 @@ def estimate_size(info: SourceInfo, ledger: Ledger, static: bool = False, asymme
         each = estimates.stored_bytes(info) + asymmetric
         out["bytes_on_disk"] += int(layers * (each + 100 + 95 * asymmetric))
         out["effective_bits"] += 8 * layers * each / max(1, ledger.original_parameters)
-    return out | {"notes": [*out.get("notes", ()), RUNS]}
+    return out | {"notes": [*out.get("notes", ()), *notes]}
 
 
 def calibration_seconds(info: SourceInfo, tokens: int, passes: float, device: str) -> float | None:
@@ -195,7 +198,16 @@ def sentences(rounded: int, weight_only: list[str], activation: ActivationQuant,
     return out + grid.left_out(transposed)
 
 
-RUNS = (
+def runs(device: str) -> str:
+    """How fast such layers run where they're made: said beforehand, and with the variant."""
+    return INTEGERS if torch.device(device).type == "cpu" and can_multiply() else COPIES
+
+
+INTEGERS = (
+    "Spokeshave multiplies these layers in 8 bits on this processor. Plain transformers computes the same numbers from copies in "
+    "floating point, rounding included, and isn't faster."
+)
+COPIES = (
     "Not faster here: Spokeshave and plain transformers compute the same numbers from copies in floating point, rounding included. "
     "Runtimes such as vLLM multiply in 8 bits."
 )

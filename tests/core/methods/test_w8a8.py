@@ -12,6 +12,7 @@ from core.methods.quantization import w8a8
 from core.models import inspect, load, save, size
 from core.models.activations import ActivationQuant
 from core.models.blocks import linears, weight_of
+from core.models.integer import can_multiply
 from core.models.packed import PackedLinear
 from core.models.verify import Verifier
 from core.run import Run
@@ -70,7 +71,15 @@ def test_what_is_made_reloads_as_it_was(request, verifier, tmp_path, source, nam
     if source == "pico_llama":
         assert guess["bytes_on_disk"] == pytest.approx(size.ledger(made).bytes_on_disk, rel=0.03)
         assert guess["seconds"] > 0
-    assert any("Not faster here" in note for note in guess["notes"])
+    assert (w8a8.INTEGERS if can_multiply() else w8a8.COPIES) in guess["notes"]
+
+
+def test_what_runs_it_is_said_beforehand(monkeypatch):
+    monkeypatch.setattr(w8a8, "can_multiply", lambda: True)
+    assert w8a8.runs("cpu") == w8a8.INTEGERS
+    assert w8a8.runs("cuda:0") == w8a8.COPIES, "its kernel is the CPU's"
+    monkeypatch.setattr(w8a8, "can_multiply", lambda: False)
+    assert "Not faster here" in w8a8.runs("cpu")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -6,10 +6,10 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from core.decode import fast, integer
-from core.decode.integer import Product8
-from core.models import blocks
+from core.decode import fast
+from core.models import blocks, integer
 from core.models.activations import ActivationQuant
+from core.models.integer import Product8
 from core.models.packed import PackedLinear, quantize
 from tests.core.decode.test_fast import HEADS, SMALL, walk
 
