@@ -18,19 +18,28 @@ KINDS = (("tensor", False), ("tensor", True), ("channel", False), ("channel", Tr
 T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093)
 
 
+ALIKE = 0.02  # of what float32 gains by training: a difference that's surely smaller is none
+
+
 @dataclass(frozen=True)
 class Difference:
-    """A choice's loss less float32's: the mean over seeds, and half of its 95 % interval (None with one seed)."""
+    """A choice's loss less float32's: the mean over seeds, and half of its 95 % interval (None with one seed).
+
+    gain: by how much float32's training lowered the loss.
+    """
 
     mean: float
     half: float | None
+    gain: float = 0.0
 
     @property
     def verdict(self) -> str:
-        """'worse', 'better', 'same' (no difference found), or 'unknown'."""
+        """'worse' or 'better' by more than the seeds; 'same': surely within ALIKE; 'unclear'; 'unknown' with one seed."""
         if self.half is None:
             return "unknown"
-        return "same" if abs(self.mean) <= self.half else "worse" if self.mean > 0 else "better"
+        if abs(self.mean) + self.half <= ALIKE * self.gain:
+            return "same"
+        return "unclear" if abs(self.mean) <= self.half else "worse" if self.mean > 0 else "better"
 
 
 def key_of(row: Mapping[str, Any]) -> Choice:
@@ -55,5 +64,5 @@ def differences(rows: Mapping[Choice, Mapping[str, Any]]) -> dict[Choice, Differ
         if row["bits"] == 32:
             continue
         apart = [a - b for a, b in zip(row["losses"], plain["losses"], strict=False)]
-        out[key] = Difference(statistics.fmean(apart), interval(apart))
+        out[key] = Difference(statistics.fmean(apart), interval(apart), plain["start"] - plain["heldout_loss"])
     return out

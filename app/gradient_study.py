@@ -6,6 +6,7 @@ the figures mean against each other is gradient_rows'.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from app.gradient_table import ChoiceKey, GradientModel, GradientTable, choice_n
 from app.tool_dialog import ToolDialog
 from app.widgets import EmptyState, Segmented, button, label, panel
 from app.wizards.base import TextChoice
-from core.events import GradientsTried, Metric
+from core.events import GradientsTried, Metric, Progress
 from core.records import GradientChoice, GradientStudySpec, Variant
 
 BITS = (8, 4, 2)
@@ -328,6 +329,10 @@ class GradientStudyDialog(ToolDialog):
         if not self._soon.isActive():
             self._soon.start()
 
+    def _progressed(self, event: Progress) -> None:
+        key = self._key_named(event.note)
+        super()._progressed(replace(event, note=choice_name(key)) if key is not None else event)
+
     def _key_named(self, name: str) -> Choice | None:
         """The choice of a curve, which core names in English."""
         return next((key for key in self.asked if core_name(key) == name), None)
@@ -401,20 +406,18 @@ class GradientStudyDialog(ToolDialog):
         if all(d.half is None for d in apart.values()):
             return f"{before} {self.tr('One run a choice: whether a difference is more than noise needs more seeds.')}".strip()
         same = [key for key, d in apart.items() if d.verdict == "same"]
+        unclear = sum(d.verdict == "unclear" for d in apart.values())
         if same:
             least = min(same, key=lambda key: self.rows[key]["sent"])
             words = self.tr(
-                "No difference from float32 was found, over {n} seeds, for {count} of {all}; the fewest bytes of them: {name}, {share}."
+                "As good as float32, within 2 % of what it gains by training: {count} of {all}; the fewest bytes of them: {name}, {share}."
             )
-            said = words.format(
-                n=len(self.rows[least]["losses"]),
-                count=len(same),
-                all=len(apart),
-                name=choice_name(least),
-                share=text.fmt_percent(self.rows[least]["sent"] / self.rows[least]["plain"]),
-            )
+            share = text.fmt_percent(self.rows[least]["sent"] / self.rows[least]["plain"])
+            said = words.format(count=len(same), all=len(apart), name=choice_name(least), share=share)
         else:
-            said = self.tr("Every choice differs from float32 by more than the seeds do.")
+            said = self.tr("None is surely as good as float32, within 2 % of what it gains by training.")
+        if unclear:
+            said += " " + self.tr("Not clear yet: {n}. More seeds would tell.").format(n=unclear)
         return f"{before} {said}".strip()
 
     def _copy(self) -> None:

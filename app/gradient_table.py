@@ -146,7 +146,8 @@ class GradientModel(QAbstractTableModel):
                 self.tr("Against float32"),
                 self.tr(
                     "Difference of the losses of runs with the same seed: mean and half of its 95 % interval. "
-                    "≈: no difference found, ▼: worse, ▲: better."
+                    "≈: alike, within 2 % of what float32 gains by training. ▼: worse, ▲: better, by more than the seeds differ. "
+                    "?: more seeds would tell."
                 ),
             ),
             "perplexity": (self.tr("Perplexity"), self.tr("e to the power of the loss.")),
@@ -177,7 +178,7 @@ class GradientModel(QAbstractTableModel):
             apart = self.apart.get(key)
             if apart is None:
                 return text.DASH
-            mark = {"same": " ≈", "worse": " ▼", "better": " ▲", "unknown": ""}[apart.verdict]
+            mark = {"same": " ≈", "worse": " ▼", "better": " ▲", "unclear": " ?", "unknown": ""}[apart.verdict]
             return f"{signed(apart.mean)} {plus(apart.half)}".strip() + mark
         if column == "perplexity":
             return text.fmt_number(row["heldout_perplexity"])
@@ -205,7 +206,7 @@ class GradientModel(QAbstractTableModel):
                 return theme().color("muted")
             apart = self.apart.get(key)
             if column == "apart" and apart is not None:
-                return theme().color({"same": "ok", "better": "ok", "worse": "err", "unknown": "text"}[apart.verdict])
+                return theme().color({"same": "ok", "better": "ok", "worse": "err", "unclear": "warn", "unknown": "text"}[apart.verdict])
             return theme().color("text" if column == "name" else "text2")
         if role == Qt.ItemDataRole.ToolTipRole:
             return self.text(key, column) if column == "name" else self.title(index.column())[1]

@@ -141,6 +141,15 @@ def nice_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]
     return out
 
 
+def whole_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]]:
+    """As `nice_ticks`, at whole numbers only: of things that are counted."""
+    found = nice_ticks(low, high, most)
+    while most > 2 and any(value != round(value) for value, _ in found):
+        most -= 1
+        found = nice_ticks(low, high, most)
+    return [(value, words.split(".")[0] if "." in words else words) for value, words in found if value == round(value)]
+
+
 def _short(value: float) -> str:
     """A tick's label: 0.5, 64, 1 024, 20 k, 3 M."""
     for size, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):

@@ -59,7 +59,7 @@ class GradientChart(Chart):
     def set_mode(self, mode: str) -> None:
         self.mode, self.hovered = mode, None
         self.x_title = {"steps": self.tr("Step"), "bits": self.tr("Bits of a gradient"), "sent": self.tr("Megabytes sent in a run")}[mode]
-        self.x_ticks = {"steps": g.nice_ticks, "bits": self._bit_ticks, "sent": g.log10_ticks}[mode]
+        self.x_ticks = {"steps": g.whole_ticks, "bits": self._bit_ticks, "sent": g.log10_ticks}[mode]
         self._fit()
 
     def set_rows(self, rows: Rows, curves: Mapping[Choice, list[tuple[int, float]]]) -> None:

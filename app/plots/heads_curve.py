@@ -51,7 +51,7 @@ class HeadsCurve(Chart):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMinimumHeight(120)
         self.setAccessibleName(self.tr("What's left as heads go"))
-        self.x_ticks = g.nice_ticks
+        self.x_ticks = g.whole_ticks
         self._fit()
 
     def set_data(

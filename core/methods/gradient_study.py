@@ -69,13 +69,15 @@ def study(
     held_out = training.kept_aside(aside, params.context, estimates.rows_at_once(params.batch, params.context, vocabulary), given.device)
     rows: list[dict[str, Any]] = []
     start = None
+    choices = list(choices)
+    course = _Course(run, len(choices) * seeds)
     for choice in choices:
         bits, per, feedback = choice
         settings = params.model_copy(update={"gradient_bits": bits, "gradient_scale": per, "gradient_feedback": feedback})
         found = []
         for seed in range(given.seed, given.seed + seeds):
-            run.stage(f"Training with gradients in {name_of(choice)}")
-            found.append(_train(model, settings, choice, run, given, learn, held_out, vocabulary, seed))
+            found.append(_train(model, settings, choice, run, given, learn, held_out, vocabulary, seed, course))
+            course.ended += 1
             run.emit(events.GradientsTried(run.job, _row(choice, found)))
             run.check_cancelled()
         start = found[0]["start"] if start is None else start
@@ -106,11 +108,20 @@ def _row(choice: Choice, found: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _train(
-    model: Any, params: TrainingParams, choice: Choice, run: Run, given: Given, learn: Tensor, held_out: Any, vocabulary: int, seed: int
+    model: Any,
+    params: TrainingParams,
+    choice: Choice,
+    run: Run,
+    given: Given,
+    learn: Tensor,
+    held_out: Any,
+    vocabulary: int,
+    seed: int,
+    course: _Course,
 ) -> dict[str, Any]:
     copied = copy.deepcopy(model)
     curve: list[tuple[int, float]] = []
-    listener = _Listener(run, name_of(choice), curve, first=seed == given.seed)
+    listener = _Listener(run, name_of(choice), curve, course, first=seed == given.seed)
 
     def loss_of(rows: Tensor) -> dict[str, Tensor]:
         return {"loss": training.cross_entropy(copied(input_ids=rows[:, :-1], use_cache=False).logits, rows[:, 1:])}
@@ -139,11 +150,26 @@ def _train(
     }
 
 
-class _Listener(Run):
-    """A run inside the study: controls, progress and log are the study's own; its curves get the choice's name."""
+class _Course:
+    """How far the whole study is: so many runs of `runs` have ended."""
 
-    def __init__(self, outer: Run, name: str, curve: list[tuple[int, float]], first: bool):
+    def __init__(self, run: Run, runs: int):
+        self.run, self.runs, self.ended = run, runs, 0
+        self.begun = time.monotonic()
+
+    def tell(self, name: str, share: float) -> None:
+        """share: of the run that's at work; name: its choice."""
+        done = self.ended + share
+        left = (time.monotonic() - self.begun) * (self.runs - done) / done if done else None
+        self.run.progress("Training", done, self.runs, left, note=name, force=not share)
+
+
+class _Listener(Run):
+    """A run inside the study: controls and log are the study's own; its curves get the choice's name, its progress is the study's."""
+
+    def __init__(self, outer: Run, name: str, curve: list[tuple[int, float]], course: _Course, first: bool):
         super().__init__(outer.job, outer.emit, outer.device)
+        self._course = course
         self._outer, self._name, self._curve, self._first = outer, name, curve, first
         self.errors: list[float] = []
 
@@ -153,6 +179,9 @@ class _Listener(Run):
     @property
     def stop_asked(self) -> bool:
         return self._outer.stop_asked
+
+    def progress(self, stage: str, done: float, total: float, left: float | None = None, note: str = "", force: bool = True) -> None:
+        self._course.tell(self._name, done / total if total else 0.0)
 
     def metric(self, name: str, step: int, value: float) -> None:
         if name == "gradient_error":

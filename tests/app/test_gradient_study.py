@@ -13,7 +13,7 @@ from app.gradient_study import FIRST, PLAIN, GradientStudyDialog, core_name
 from app.gradient_table import choice_name
 from app.library_model import Library
 from app.theme import theme
-from core.events import Cancelled, Failed, Finished, GradientsTried, Metric, Started
+from core.events import Cancelled, Failed, Finished, GradientsTried, Metric, Progress, Started
 from core.records import GradientStudySpec
 from tests.app.gradients_invented import invent_row, invent_study
 from tests.app.invented import TREE, StillBoard, invent_workspace, put_packed
@@ -65,6 +65,8 @@ def test_choices_are_compared_seed_by_seed():
     assert found[2, "channel", False].verdict == "worse"
     assert rows[8, "channel", False]["stderr"] > 4 * found[8, "channel", False].half
     assert Difference(-0.1, 0.05).verdict == "better"
+    assert Difference(0.08, 0.1, gain=2.4).verdict == "unclear"  # a wide interval isn't a proof that there's no difference
+    assert Difference(0.004, 0.002, gain=2.4).verdict == "same"  # nor is a small difference one that matters
     assert differences({(8, "channel", False): rows[8, "channel", False]}) == {}
 
 
@@ -115,6 +117,8 @@ def test_it_is_drawn_as_it_comes(make, board, qtbot):
     qtbot.waitUntil(lambda: FOUR in dialog.chart.curves)
     assert dialog.chart.curves[PLAIN] == [(0, 5.6), (10, 4.0), (20, 3.6)]
     assert dialog.model.text(PLAIN, "loss") == ""
+    board.event.emit(Progress(job, "Training", 1.5, 24, 60.0, core_name(FOUR)))
+    assert choice_name(FOUR) in dialog.status.text()
     dialog.grab()
     board.event.emit(GradientsTried(job, invent_row(PLAIN, seeds=1)))
     board.event.emit(GradientsTried(job, invent_row(FOUR, seeds=1)))
@@ -132,7 +136,7 @@ def test_it_is_drawn_as_it_comes(make, board, qtbot):
     assert dialog.mode.current == "bits"
     assert len(dialog.rows) == 8
     assert "Loss before training: 5.6" in dialog.verdict.text()
-    assert "8 bits" in dialog.verdict.text()
+    assert "3 of 7; the fewest bytes of them: 4 bits, a scale a row, error feedback, 12.8 %" in dialog.verdict.text()
 
 
 def test_the_plot_and_the_table_choose_together(make, board, qtbot):

@@ -130,3 +130,10 @@ def test_smoothing_begins_and_ends_with_the_curve_and_doesnt_lag():
 def test_nearest():
     assert g.nearest([(0, 0), (10, 0)], (8, 1), 5) == 1
     assert g.nearest([(0, 0)], (8, 1), 5) is None
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 20), (0, 3), (0, 16), (0, 1), (0, 90), (0, 1_234_567)])
+def test_whole_ticks_are_whole_and_not_too_many(low, high):
+    found = g.whole_ticks(low, high, 9)
+    assert 1 < len(found) <= 10
+    assert all(value == round(value) and "." not in words.split(" ")[0] for value, words in found if value < 1e6)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import core.worker.tasks as tasks
-from core import methods
+from core import events, methods
 from core.errors import UserError
 from core.methods import gradients, training
 from core.methods.gradient_study import CHOICES, name_of, study
@@ -157,6 +157,13 @@ def test_fewer_bits_are_rougher_and_cheaper(pico_llama):
     assert all(torch.equal(before[k], v) for k, v in loaded.model.state_dict().items())
     rows = {(r["bits"], r["per"], r["feedback"]): r for r in found["rows"]}
     assert list(rows) == list(CHOICES)
+    told = [e.row for e in run.events if isinstance(e, events.GradientsTried)]
+    assert [(r["name"], len(r["losses"])) for r in told] == [(name_of(c), n) for c in CHOICES for n in (1, 2)]
+    assert told[1::2] == found["rows"]
+    progress = [e for e in run.events if isinstance(e, events.Progress) and e.stage == "Training"]
+    assert {e.total for e in progress} == {2 * len(CHOICES)}
+    assert [e.done for e in progress] == sorted(e.done for e in progress)
+    assert {e.note for e in progress} == {name_of(c) for c in CHOICES}
     plain = rows[32, "channel", False]
     assert plain["error"] == 0
     assert plain["sent"] == 12 * 4 * found["parameters"]
