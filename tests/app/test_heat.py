@@ -113,3 +113,31 @@ def test_the_key_paints(qtbot):
     key.set_ends("0.1", "2")
     key.resize(200, 18)
     assert not key.grab().isNull()
+
+
+def test_a_grid_of_switches(grid):
+    """A click, the space bar and Enter switch; the right button and the menu key still ask."""
+    grid.switches, switched, asked = True, [], []
+    grid.switched.connect(lambda *at: switched.append(at))
+    grid.asked.connect(lambda row, column, _: asked.append((row, column)))
+    at = grid.rect_of("2", "k").center().toPoint()
+    QTest.mouseClick(grid.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
+    QTest.mouseClick(grid.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
+    QTest.keyClick(grid, Qt.Key.Key_Space)
+    assert switched == [("2", "k", False)] * 3
+    assert asked == []
+    QTest.mouseClick(grid.viewport(), Qt.MouseButton.RightButton, Qt.KeyboardModifier.NoModifier, at)
+    QTest.keyClick(grid, Qt.Key.Key_Menu)
+    assert asked == [("2", "k")] * 2
+
+
+def test_what_is_off_is_crossed_out_and_the_corner_has_its_word(grid):
+    before = grid.grab().toImage()
+    side = grid.rect_of("0", "q").left()
+    grid.set_cells({at: Cell(0.5, "x", off=True) for at in grid.cells})
+    crossed = grid.grab().toImage()
+    middle = grid.rect_of("0", "k").center().toPoint()
+    assert crossed.pixelColor(middle) != before.pixelColor(middle)
+    grid.corner = "Quite a long word"
+    grid.resize(grid.width() + 1, grid.height())  # which measures anew
+    assert grid.rect_of("0", "q").left() > side

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QDialog
 
 import resources
 from app.language import install_language
@@ -344,3 +345,13 @@ def test_the_workspaces_name_is_whole_or_not_there(window, language, wide):
     name = window.workspace_name
     assert not name.isVisible() or name.width() >= min(name.sizeHint().width(), 150)
     assert window.width() == wide
+
+
+def test_what_looks_into_a_variant_opens_from_its_menu(window):
+    """Heads, gradients and activations: none starts a job before a person asks, but for the reading of activations."""
+    for action, name in (("heads", "heads"), ("gradients", "gradients"), ("layers", "histograms")):
+        window.do(action, "tiny")
+        dialog = next(d for d in window.findChildren(QDialog) if d.objectName() == name)
+        assert dialog.isVisible()
+        dialog.close()
+    assert [spec.kind for spec, *_ in window.board.submitted] == ["activation-look"]
