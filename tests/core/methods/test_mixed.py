@@ -183,7 +183,7 @@ def test_on_the_starter_it_is_closer_than_one_width_of_the_same_size():
     folder = resources.STARTER_TARGET
     given = lambda loaded: give(loaded, text=read_text(resources.TRAIN_TEXT), folder=folder)
     base = load.load(folder)
-    ids = token_ids(read_text(resources.HELDOUT_TEXT), base.tokenizer, 2048)
+    ids = token_ids(read_text(resources.HELDOUT_TEXT), base.tokenizer, 1024)
 
     def kl(model):
         return next(m.value for m in perplexity.score(model, ids, context=128, reference=base.model) if m.kind == "kl")
@@ -191,7 +191,8 @@ def test_on_the_starter_it_is_closer_than_one_width_of_the_same_size():
     loaded = load.load(folder)
     one = apply("rtn", loaded, given=given(loaded), bits=4, group_size=64, clip=True).model
     loaded = load.load(folder)
-    mixed = apply("mixed", loaded, given=given(loaded), average_bits=taken(one), rounding="rtn", group_size=64, probe_windows=2)
+    probes = {"probe_windows": 2, "probe_context": 64}
+    mixed = apply("mixed", loaded, given=given(loaded), average_bits=taken(one), rounding="rtn", group_size=64, **probes)
     assert taken(mixed.model) <= taken(one)
     found = kl(mixed.model)
     assert found < 0.8 * kl(one)
