@@ -34,7 +34,7 @@ class _What(Params):
 
 class ClassifyParams(training.TrainingParams, _What):
     steps: int = knob(
-        400,
+        250,
         title="Steps",
         help="Updates of the weights. Two to four passes over the examples are usual; more is better until the loss on examples kept "
         "aside stops falling.",
