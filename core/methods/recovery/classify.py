@@ -36,7 +36,7 @@ class ClassifyParams(training.TrainingParams, _What):
     steps: int = knob(
         250,
         title="Steps",
-        help="Updates of the weights. Two to four passes over the examples are usual; more is better until the loss on examples kept "
+        help="Updates of the weights. One to three passes over the examples are usual; more is better until the loss on examples kept "
         "aside stops falling.",
         ge=1,
         le=1_000_000,
