@@ -142,18 +142,28 @@ class HeadsPlan:
         off = self.off if off is None else off
         out = {}
         for criterion in ("taylor", "leave_out"):
-            worth = [self.score(unit, criterion) for unit in off]
-            if criterion in self.map.scores and None not in worth:
+            worth = [self._rise(unit, criterion) for unit in off]
+            if self._rises(criterion) and None not in worth:
                 out[criterion] = sum(worth)
         return out
 
+    def _rises(self, criterion: str) -> tuple[tuple[float | None, ...], ...] | None:
+        """How far the loss rises without each unit: expected from the gradient, or measured. What units are ranked by isn't that."""
+        return self.map.expected if criterion == "taylor" else self.map.scores.get(criterion)
+
+    def _rise(self, unit: Unit, criterion: str) -> float | None:
+        rows = self._rises(criterion)
+        return rows[unit[0]][unit[1]] if rows else None
+
     def predicted_course(self, criterion: str) -> list[tuple[int, float]]:
         """[(units removed, how far the loss is expected to rise)] as they go by a criterion; by what leaving each out measured, where
-        that's known, else by the gradient."""
-        course, rise = [(0, 0.0)], 0.0
+        that's known, else by the gradient; nothing where that tells nothing."""
         speaks = "leave_out" if self.known("leave_out") else "taylor"
+        if self._rises(speaks) is None:
+            return []
+        course, rise = [(0, 0.0)], 0.0
         for count, unit in enumerate(self.order(criterion), 1):
-            rise += self.score(unit, speaks)
+            rise += self._rise(unit, speaks)
             course.append((count, rise))
         return course
 

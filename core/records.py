@@ -442,6 +442,7 @@ class HeadMap(Record):
     base: float  # loss of the whole model on the text that the scores are of: nats a token, or a sample for a classifier
     tokens: int
     conditions: dict[str, Any] = {}
+    expected: tuple[tuple[float, ...], ...] | None = None  # how far the loss would rise without each unit, by the gradient: an estimate
 
 
 class HeadsSpec(Spec):

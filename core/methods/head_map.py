@@ -69,6 +69,7 @@ def make(
     found = read(path)
     if found is None:
         scores = importance.head_scores(model, shape, HEAD_CRITERIA, run, examples, seed)
+        expected = scores.pop("expected", None)
         found = HeadMap(
             layers=shape.layers,
             units=shape.units,
@@ -78,6 +79,7 @@ def make(
             base=importance.loss(model, examples, run),
             tokens=int(examples.tokens),
             conditions=known,
+            expected=as_rows(expected) if expected is not None else None,
         )
         write_atomically(path, found.model_dump_json())
     return _left_out(model, shape, examples, run, found, path) if leave_out else found
@@ -107,13 +109,12 @@ def as_rows(values: Tensor) -> Scores:
 
 
 def predicted(found: HeadMap, base: float, off: Collection[tuple[int, int]]) -> dict[str, float]:
-    """The loss to expect by each criterion that speaks of a loss, were the units in `off` gone: `base` plus what each is worth.
+    """The loss to expect were the units in `off` gone, `base` plus the rise of each: by the gradient ('taylor'), and by leaving each out.
 
     An estimate: it takes units for independent, which they're less and less the more of them go.
     """
     out = {}
-    for name in ("taylor", "leave_out"):
-        rows = found.scores.get(name)
+    for name, rows in (("taylor", found.expected), ("leave_out", found.scores.get("leave_out"))):
         worth = [rows[layer][unit] for layer, unit in off] if rows else [None]
         if rows and None not in worth:
             out[name] = base + sum(worth)

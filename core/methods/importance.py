@@ -233,33 +233,45 @@ def _pass(real: Callable) -> Callable:
 # ---- by the gradient ------------------------------------------------------------------------------------------------------------
 
 
-def taylor(model: Any, examples: Examples, places: dict[str, int], run: Run, stage: str = "Judging by the gradient") -> dict[str, Tensor]:
+def taylor(model: Any, examples: Examples, places: dict[str, int], run: Run) -> dict[str, Tensor]:
     """Of each named linear layer's input, cut into units of so many columns: mean over the tokens of |sum in a unit of dL/dx x|.
 
     places: {name: columns a unit}; returns {name: (units,)} in float32 on the CPU. L is the sum over the tokens, so the numbers are in
     the loss's unit a token. No gradient of a weight is taken.
     """
+    return {name: found[0] for name, found in slopes(model, examples, places, run).items()}
+
+
+def slopes(model: Any, examples: Examples, places: dict[str, int], run: Run) -> dict[str, tuple[Tensor, Tensor]]:
+    """{name: (`taylor`, the rise of the loss to expect where a unit is gone)}, each (units,), from one backward pass.
+
+    With g = dL/dxi of one mask over a whole window (or example), the second order gives the rise -g + h / 2. h, the second derivative, is
+    put as g^2, the Fisher information (LeCun et al., 'Optimal Brain Damage', 1989; Theis et al., 2018, section 2.2). An estimate, of the
+    right size where little goes; the sum of the slopes' sizes, by which units are ranked, is many times too large to be a rise.
+    """
     first = blocks(model)[0][1]
-    sums = dict.fromkeys(places, 0.0)
+    sizes, rises = dict.fromkeys(places, 0.0), dict.fromkeys(places, 0.0)
     seen: dict[str, Tensor] = {}
     handles = [first.register_forward_pre_hook(_differentiable, with_kwargs=True)]
     for name in places:
         handles.append(model.get_submodule(name).register_forward_pre_hook(lambda m, args, name=name: seen.update({name: args[0]})))
     try:
         with in_float32(model), torch.enable_grad():
-            for number in run.track(range(len(examples.inputs)), stage):
+            for number in run.track(range(len(examples.inputs)), "Judging by the gradient"):
                 seen.clear()
                 value = examples.slope(model, number)
                 finite(float(value.detach()))
-                slopes = torch.autograd.grad(value, list(seen.values()))
-                for (name, x), slope in zip(seen.items(), slopes, strict=True):
+                gradients = torch.autograd.grad(value, list(seen.values()))
+                for (name, x), slope in zip(seen.items(), gradients, strict=True):
                     units = (x.detach().float() * slope.float()).unflatten(-1, (-1, places[name])).sum(-1)  # (rows, seq, units)
-                    sums[name] = sums[name] + units.abs().sum((0, 1)).cpu()
-                del value, slopes
+                    whole = units.sum(1)  # (rows, units)
+                    sizes[name] = sizes[name] + units.abs().sum((0, 1)).cpu()
+                    rises[name] = rises[name] + (whole.square() / 2 - whole).sum(0).cpu()
+                del value, gradients
     finally:
         for handle in handles:
             handle.remove()
-    return {name: total / examples.count for name, total in sums.items()}
+    return {name: (sizes[name] / examples.count, rises[name] / examples.count) for name in places}
 
 
 def _differentiable(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -275,20 +287,24 @@ def _differentiable(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple
 def head_scores(
     model: Any, shape: Anatomy, criteria: Collection[str], run: Run, examples: Examples | None = None, seed: int = 0
 ) -> dict[str, Tensor]:
-    """{criterion: (layers, units)} of HEAD_CRITERIA; the larger, the more a unit is worth. Taylor's need examples."""
+    """{criterion: (layers, units)} of HEAD_CRITERIA; the larger, the more a unit is worth. Taylor's need examples, and come with
+    'expected', the rise of the loss that the second order foretells; an encoder's loss has no slope of its own, and none is foretold.
+    """
     out: dict[str, Tensor] = {}
     if {"taylor", "taylor_normalised"} & set(criteria):
         if examples is None:
             raise ValueError("Taylor importance needs examples")
-        found = taylor(model, examples, {b.out: shape.unit_width for b in shape.blocks}, run)
-        raw = torch.stack([found[b.out] for b in shape.blocks])  # (layers, units)
+        found = slopes(model, examples, {b.out: shape.unit_width for b in shape.blocks}, run)
+        raw = torch.stack([found[b.out][0] for b in shape.blocks])  # (layers, units)
+        if examples.task != "encoder":
+            out["expected"] = torch.stack([found[b.out][1] for b in shape.blocks])
         out["taylor"] = raw
         out["taylor_normalised"] = raw / raw.norm(dim=1, keepdim=True).clamp_min(1e-30)
     if "magnitude" in criteria:
         out["magnitude"] = torch.stack([_unit_norms(model, shape, layer) for layer in range(shape.layers)])
     if "random" in criteria:
         out["random"] = torch.rand(shape.layers, shape.units, generator=torch.Generator().manual_seed(seed))
-    return {name: out[name] for name in criteria if name in out}
+    return {name: out[name] for name in (*criteria, "expected") if name in out}
 
 
 @torch.no_grad()

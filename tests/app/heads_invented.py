@@ -26,7 +26,15 @@ def invent_heads(layers: int = 30, units: int = 3, per_unit: int = 3, *, left_ou
         scores["leave_out"] = [[0.7 * v + rng.gauss(0, 0.002) for v in row] for row in taylor]
     unit = "head" if per_unit == 1 else "kv_group"
     return HeadMap(
-        layers=layers, units=units, unit=unit, heads_per_unit=per_unit, scores=scores, base=3.21, tokens=2048, conditions=CONDITIONS
+        layers=layers,
+        units=units,
+        unit=unit,
+        heads_per_unit=per_unit,
+        scores=scores,
+        base=3.21,
+        tokens=2048,
+        conditions=CONDITIONS,
+        expected=taylor,
     )
 
 

@@ -188,3 +188,23 @@ def test_adjusting_moves_the_outputs_less(pico_llama, allocation):
         with torch.no_grad():
             found[compensate] = float((torch.cat([out.model(**fed).logits for fed in examples.inputs]) - before).square().mean())
     assert found[True] < found[False]
+
+
+def test_the_expected_rise_is_the_second_order_of_one_window(pico):
+    """A unit shrunk a little: the loss moves as -g (1 - xi) says, and the term in g^2 is half the squared slope of each window."""
+    given = give(pico)
+    examples = importance.draw(pico.model, given, heads.HeadsParams(windows=1, context=24), Run())[0]
+    shape = surgery.anatomy(pico.model)
+    block = shape.blocks[1]
+    size, rise = (t.double() for t in importance.slopes(pico.model, examples, {block.out: shape.unit_width}, Run())[block.out])
+    step = 1e-2
+    for unit in range(shape.units):
+        around = []
+        for sign in (1, -1):
+            mask = torch.ones(shape.units, shape.unit_width)
+            mask[unit] += sign * step
+            with importance.muted(pico.model, {block.out: mask.flatten()}):
+                around.append(importance.loss(pico.model, examples, Run()))
+        slope = (around[0] - around[1]) / (2 * step) * examples.count  # of the sum over the window
+        assert float(rise[unit]) == pytest.approx((slope**2 / 2 - slope) / examples.count, rel=0.05, abs=1e-3)
+        assert size[unit] >= abs(slope) / examples.count * 0.99

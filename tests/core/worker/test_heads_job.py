@@ -95,8 +95,8 @@ def test_a_loss_is_measured_beside_what_was_expected(home):
     found = do(spec_of(home, action="loss", off=((0, 1), (1, 0))))
     assert found["loss"] != found["base"]
     assert math.isclose(found["perplexity"], math.exp(found["loss"]))
-    scores = HeadMap.model_validate(do(spec_of(home))["map"]).scores["taylor"]
-    assert math.isclose(found["predicted"]["taylor"], found["base"] + scores[0][1] + scores[1][0], rel_tol=1e-9)
+    rises = HeadMap.model_validate(do(spec_of(home))["map"]).expected
+    assert math.isclose(found["predicted"]["taylor"], found["base"] + rises[0][1] + rises[1][0], rel_tol=1e-9)
     nothing = do(spec_of(home, action="loss"))
     assert nothing["loss"] == nothing["base"] == found["base"]
     with pytest.raises(UserError, match=r"no head 2\.0"):
@@ -139,6 +139,8 @@ def test_an_encoder_has_a_map_too(tmp_path, pico_encoder):
     assert found.base == pytest.approx(0, abs=1e-6)
     assert all(v > 0 for row in found.scores["leave_out"] for v in row)
     assert all(v > 0 for row in found.scores["taylor"] for v in row)
+    assert found.expected is None
+    assert "taylor" not in do(spec_of(home, action="loss", off=((0, 0),)))["predicted"]
     curve = do(spec_of(home, action="curve"))
     assert curve["measure"] == "cosine"
     assert curve["points"][0][1] == pytest.approx(1)
