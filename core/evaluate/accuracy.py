@@ -44,13 +44,19 @@ def score(
 
     reference_tokenizer: where the reference has one of its own. max_tokens: where texts are cut; None: 256, or the model's context.
     Both models are left as they are.
-    Raises UserError: no tokenizer, classes that aren't the model's, outputs that aren't numbers.
+    Raises UserError: no tokenizer, classes that aren't the model's or the reference's, outputs that aren't numbers.
     """
     run = run or Run()
     if tokenizer is None:
         raise UserError(
             "The classifier has no tokenizer, so it can't read the examples.",
             hint="Put tokenizer.json beside the model and import it again.",
+            kind="model",
+        )
+    if reference is not None and reference.config.id2label != model.config.id2label:
+        raise UserError(
+            "The two classifiers tell different classes apart, so they can't be compared.",
+            hint="Choose a reference that learnt the same classes.",
             kind="model",
         )
     truth = to_model(labels, model.config.id2label)

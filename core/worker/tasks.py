@@ -54,7 +54,7 @@ from core.records import (
 )
 from core.run import Run
 from core.worker import blockwise, heads, looks
-from core.workspace import Workspace
+from core.workspace import Workspace, read_json
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
 MUCH, LITTLE = 20_000, 8_192  # tokens scored by default: of a small model, and of one that a CPU is slow on
@@ -249,7 +249,7 @@ def _apply_one(
             variant = variant.model_copy(update={"notes": (*variant.notes, said)})
         elif words is not None:
             again = load.load(staged, device=run.device)
-            whole = _uncut(workspace, variant)
+            whole = _uncut(workspace, variant, staged)
             reference = None if whole.id == variant.id else workspace.path(whole.id)
             more, variant = _measured(variant, again, reference, words, spec.max_tokens, run, root=whole, labels=spec.labels)
             measured += more
@@ -296,12 +296,16 @@ def _training_data(step: Step, needs: tuple[str, ...], parent: Variant):
     return words, labels, step.model_copy(update={"text": ref})
 
 
-def _uncut(workspace: Workspace, variant: Variant) -> Variant:
-    """What a variant is measured against: the original it came from; of a classifier, the first classifier of its line."""
-    found = variant
+def _uncut(workspace: Workspace, variant: Variant, folder: Path | None = None) -> Variant:
+    """What a variant is measured against: the original it came from; of a classifier, the first of its line with the same classes.
+
+    folder: where the variant lies while it isn't in the workspace yet.
+    """
+    classes = lambda folder: read_json(folder / "config.json").get("id2label")
+    found, mine = variant, classes(folder or workspace.path(variant.id)) if variant.info.task == "classifier" else None
     while found.parent and found.parent in workspace.ids():
         above = workspace.variant(found.parent)
-        if variant.info.task == "classifier" and above.info.task != "classifier":
+        if variant.info.task == "classifier" and (above.info.task != "classifier" or classes(workspace.path(above.id)) != mine):
             break
         found = above
     return found

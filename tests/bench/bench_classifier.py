@@ -57,6 +57,7 @@ def changed(model, other, tokenizer, labels):
 
 @pytest.mark.bench
 @pytest.mark.shelf
+@pytest.mark.timeout(3600)
 def test_film_reviews(shelf):
     torch.manual_seed(0)
     loaded = load.load(shelf / "minilm-l6", dtype="float32")

@@ -97,5 +97,7 @@ def test_outputs_that_are_not_numbers_and_other_classes(tokenizer, labels):
         score(Tells(), None, labels)
     model = Tells()
     model.config = type("C", (), dict(vars(Tells.config), id2label={0: "x", 1: "y"}))
+    with pytest.raises(UserError, match="different classes"):
+        score(Tells(), tokenizer, labels, reference=model)
     with pytest.raises(UserError, match="aren't those of the model"):
         score(model, tokenizer, labels)

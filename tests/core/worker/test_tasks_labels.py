@@ -91,6 +91,15 @@ def test_it_can_be_taught_by_the_uncut_classifier(home, taught):
     assert any("the uncut model" in note for note in healed.notes)  # not the encoder that the line begins with
 
 
+def test_a_classifier_taught_other_classes_is_not_compared_with_what_it_was(home, taught, tmp_path):
+    path = tmp_path / "length.csv"
+    path.write_text("\n".join(["text,label", *(f"{'the wind ' * (i % 3 + 1)}{i},{('short', 'middle', 'long')[i % 3]}" for i in range(90))]))
+    step = Step(method="classify", params=LEARN | {"steps": 2}, labels=LabelsRef(path=str(path)))
+    (other,) = apply(home, taught, step)
+    assert set(measured(home, other)) & {"accuracy", "kl", "agreement"} == {"accuracy"}
+    assert other.recipe.labels.path == str(path)
+
+
 def test_an_evaluation_on_other_examples(home, taught, tmp_path):
     (tmp_path / "other.csv").write_text("\n".join(["text,label", *(f"the wind {i},{'good' if i % 2 else 'bad'}" for i in range(20))]))
     spec = EvaluateSpec(workspace=str(home.folder), variant=taught.id, labels=LabelsRef(path=str(tmp_path / "other.csv")))
