@@ -12,8 +12,8 @@
             <translation>版本 {version}</translation>
         </message>
         <message>
-            <source>Takes off what a model doesn't need: prunes, quantizes and distils it, shows what each cut cost, drafts with one model for another, and exports to ONNX.</source>
-            <translation>削去模型不需要的部分：剪枝、量化、蒸馏，显示每一刀的代价，用一个模型为另一个打草稿，并导出为 ONNX。</translation>
+            <source>Takes off what a model doesn't need: prunes, quantizes and distils it, shows what each cut cost, drafts with one model for another, and exports to ONNX and GGUF.</source>
+            <translation>削去模型不需要的部分：剪枝、量化、蒸馏，显示每一刀的代价，用一个模型为另一个打草稿，并导出为 ONNX 和 GGUF。</translation>
         </message>
         <message>
             <source>Apache License 2.0. Fonts: Inter and JetBrains Mono (OFL). Icons: Phosphor (MIT).</source>
@@ -273,12 +273,16 @@
     <context>
         <name>ChannelPlot</name>
         <message>
-            <source>Largest weight of each channel</source>
-            <translation>每个通道的最大权重</translation>
+            <source>Largest of each channel</source>
+            <translation>每个通道的最大值</translation>
         </message>
         <message>
             <source>median {median} (dashed), largest {largest}</source>
             <translation>中位数 {median}（虚线），最大 {largest}</translation>
+        </message>
+        <message>
+            <source>{words}; line: before, scaled to this median, largest {times} it</source>
+            <translation>{words}；线：之前，按此中位数缩放，最大为其{times}</translation>
         </message>
     </context>
     <context>
@@ -326,6 +330,29 @@
         <message>
             <source>Take this turn and what follows back</source>
             <translation>收回这一轮及其后的内容</translation>
+        </message>
+    </context>
+    <context>
+        <name>ChoiceKey</name>
+        <message>
+            <source>a scale a tensor</source>
+            <translation>每张量一个缩放系数</translation>
+        </message>
+        <message>
+            <source>a scale a tensor, feedback</source>
+            <translation>每张量一个缩放系数，误差反馈</translation>
+        </message>
+        <message>
+            <source>a scale a row</source>
+            <translation>每行一个缩放系数</translation>
+        </message>
+        <message>
+            <source>a scale a row, feedback</source>
+            <translation>每行一个缩放系数，误差反馈</translation>
+        </message>
+        <message>
+            <source>{n} bits</source>
+            <translation>{n} 位</translation>
         </message>
     </context>
     <context>
@@ -626,8 +653,8 @@
     <context>
         <name>DataPage</name>
         <message>
-            <source>Text</source>
-            <translation>文本</translation>
+            <source>Data</source>
+            <translation>数据</translation>
         </message>
         <message>
             <source>Which text?</source>
@@ -640,6 +667,14 @@
         <message>
             <source>Shakespeare, {size}. Right for the starter models; for others take text of the kind that they'll meet.</source>
             <translation>莎士比亚作品，{size}。适合入门模型；其他模型请选用它们将会遇到的那类文本。</translation>
+        </message>
+        <message>
+            <source>Which examples?</source>
+            <translation>用哪些样例？</translation>
+        </message>
+        <message>
+            <source>Texts, each with its class: a fifth of them is held out, never trained on, and what accuracy is measured on.</source>
+            <translation>文本及各自的类别：其中五分之一留出，从不用于训练，准确率在这一部分上测量。</translation>
         </message>
         <message>
             <source>The method runs the model over some text, to see which weights matter there.</source>
@@ -2364,14 +2399,754 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         </message>
     </context>
     <context>
+        <name>GradientChart</name>
+        <message>
+            <source>Loss of each choice</source>
+            <translation>每种选择的损失</translation>
+        </message>
+        <message>
+            <source>Loss on text kept aside</source>
+            <translation>预留文本上的损失</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>Bits of a gradient</source>
+            <translation>每个梯度的位数</translation>
+        </message>
+        <message>
+            <source>Megabytes sent in a run</source>
+            <translation>一次训练所传送的兆字节数</translation>
+        </message>
+    </context>
+    <context>
+        <name>GradientModel</name>
+        <message>
+            <source>Gradients</source>
+            <translation>梯度</translation>
+        </message>
+        <message>
+            <source>How they're sent.</source>
+            <translation>梯度的传送方式。</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>On text kept aside, nats a token, the lowest of a run: mean over the seeds, and its standard error.</source>
+            <translation>预留文本上的损失，每词元纳特，取一次训练中的最低值：各种子的均值及其标准误差。</translation>
+        </message>
+        <message>
+            <source>Against float32</source>
+            <translation>相对 float32</translation>
+        </message>
+        <message>
+            <source>Difference of the losses of runs with the same seed: mean and half of its 95 % interval. ≈: alike, within 2 % of what float32 gains by training. ▼: worse, ▲: better, by more than the seeds differ. ?: more seeds would tell.</source>
+            <translation>相同种子的训练之间损失之差：均值和 95 % 区间的一半。≈：相当，差异在 float32 训练所得的 2 % 以内。▼：更差，▲：更好，差异超过种子之间的差异。?：需要更多种子才能判断。</translation>
+        </message>
+        <message>
+            <source>Perplexity</source>
+            <translation>困惑度</translation>
+        </message>
+        <message>
+            <source>e to the power of the loss.</source>
+            <translation>e 的损失次幂。</translation>
+        </message>
+        <message>
+            <source>Sent</source>
+            <translation>传送量</translation>
+        </message>
+        <message>
+            <source>All gradients of a run, scales counted.</source>
+            <translation>一次训练的全部梯度，含缩放系数。</translation>
+        </message>
+        <message>
+            <source>Of float32</source>
+            <translation>占 float32</translation>
+        </message>
+        <message>
+            <source>Those bytes as a share of what float32 takes.</source>
+            <translation>这些字节占 float32 所需的比例。</translation>
+        </message>
+        <message>
+            <source>Error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>Of a gradient as it arrives: |change| / |gradient|, the mean over the steps.</source>
+            <translation>梯度到达时的误差：|变化| / |梯度|，各步的均值。</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>Of a run, with this machine's other work in it.</source>
+            <translation>一次训练所用的时间，含这台机器上其他工作的影响。</translation>
+        </message>
+    </context>
+    <context>
+        <name>GradientStudyDialog</name>
+        <message>
+            <source>Gradients in fewer bits</source>
+            <translation>用更少的位数传送梯度</translation>
+        </message>
+        <message>
+            <source>Machines that train together send each other every gradient at each step. The same training runs once for each way of sending them, and shows what fewer bits cost in loss and save in bytes. The variant stays as it is.</source>
+            <translation>协同训练的机器在每一步都把每个梯度传给彼此。同样的训练以每种传送方式各进行一次，显示减少位数要付出多少损失、节省多少字节。变体保持不变。</translation>
+        </message>
+        <message>
+            <source>Choose a variant that generates text and isn't quantized.</source>
+            <translation>请选择一个生成文本且未量化的变体。</translation>
+        </message>
+        <message>
+            <source>The variant isn't here</source>
+            <translation>变体不在这里</translation>
+        </message>
+        <message>
+            <source>Train</source>
+            <translation>训练</translation>
+        </message>
+        <message>
+            <source>Trains once for each choice and seed (Ctrl+Enter)</source>
+            <translation>每种选择、每个种子各训练一次（Ctrl+Enter）</translation>
+        </message>
+        <message>
+            <source>Copy table</source>
+            <translation>复制表格</translation>
+        </message>
+        <message>
+            <source>The figures as tab-separated text</source>
+            <translation>以制表符分隔的文本形式给出数值</translation>
+        </message>
+        <message>
+            <source>Study again…</source>
+            <translation>再次研究…</translation>
+        </message>
+        <message>
+            <source>With other choices, steps or text</source>
+            <translation>用其他选择、步数或文本</translation>
+        </message>
+        <message>
+            <source>Ways to send gradients</source>
+            <translation>传送梯度的方式</translation>
+        </message>
+        <message>
+            <source>Rounded at random to so many bits, so that the mean stays right; error feedback adds to each gradient what rounding took from the last one. float32 is always tried, to compare with.</source>
+            <translation>随机舍入到给定位数，使均值保持正确；误差反馈把上一次舍入所去掉的部分加到每个梯度上。float32 总会尝试，以作比较。</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>The starter's training text</source>
+            <translation>入门模型的训练文本</translation>
+        </message>
+        <message>
+            <source>The training</source>
+            <translation>训练</translation>
+        </message>
+        <message>
+            <source>Begin with random weights</source>
+            <translation>从随机权重开始</translation>
+        </message>
+        <message>
+            <source>Of the same spread as the variant's: then there is much to learn, and differences show sooner.</source>
+            <translation>分布范围与变体的权重相同：这样要学的很多，差异更早显现。</translation>
+        </message>
+        <message>
+            <source>A scale a tensor</source>
+            <translation>每张量一个缩放系数</translation>
+        </message>
+        <message>
+            <source>… with feedback</source>
+            <translation>…并用误差反馈</translation>
+        </message>
+        <message>
+            <source>A scale a row</source>
+            <translation>每行一个缩放系数</translation>
+        </message>
+        <message>
+            <source>{n} bits</source>
+            <translation>{n} 位</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>Updates of the weights in each run</source>
+            <translation>每次训练中权重更新的次数</translation>
+        </message>
+        <message>
+            <source>Seeds</source>
+            <translation>种子数</translation>
+        </message>
+        <message>
+            <source>Runs a choice. With two or more, what's noise can be told.</source>
+            <translation>每种选择训练的次数。有两次或更多才能看出哪些是噪声。</translation>
+        </message>
+        <message>
+            <source>Batch</source>
+            <translation>批次</translation>
+        </message>
+        <message>
+            <source>Windows of text a step</source>
+            <translation>每步的文本窗口数</translation>
+        </message>
+        <message>
+            <source>Context</source>
+            <translation>上下文</translation>
+        </message>
+        <message>
+            <source>Tokens a window</source>
+            <translation>每个窗口的词元数</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Size of the updates at their largest</source>
+            <translation>更新幅度的最大值</translation>
+        </message>
+        <message>
+            <source>Bits</source>
+            <translation>位数</translation>
+        </message>
+        <message>
+            <source>Bytes sent</source>
+            <translation>传送的字节数</translation>
+        </message>
+        <message>
+            <source>Loss on text kept aside as the first seed of each choice trains</source>
+            <translation>各选择的第一个种子训练时，预留文本上的损失</translation>
+        </message>
+        <message>
+            <source>The lowest loss that each choice came to, by its bits; bars: standard error over the seeds</source>
+            <translation>各选择所达到的最低损失，按位数排列；误差线：各种子的标准误差</translation>
+        </message>
+        <message>
+            <source>The same by the bytes that all gradients of a run take</source>
+            <translation>同样的损失，按一次训练的全部梯度所占的字节数排列</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>Against float32</source>
+            <translation>相对 float32</translation>
+        </message>
+        <message>
+            <source>Perplexity</source>
+            <translation>困惑度</translation>
+        </message>
+        <message>
+            <source>Sent</source>
+            <translation>传送量</translation>
+        </message>
+        <message>
+            <source>Error of a gradient</source>
+            <translation>梯度的误差</translation>
+        </message>
+        <message>
+            <source>{n} of {all} runs</source>
+            <translation>{n} / {all} 次训练</translation>
+        </message>
+        <message>
+            <source>The variant isn't in the workspace any more.</source>
+            <translation>该变体已不在工作区中。</translation>
+        </message>
+        <message>
+            <source>Its weights are packed, so it can't be trained. Choose the variant that it came from.</source>
+            <translation>它的权重是打包的，因此无法训练。请选择它的来源变体。</translation>
+        </message>
+        <message>
+            <source>It doesn't generate text, so there is no next token to learn.</source>
+            <translation>它不生成文本，因此没有可学的下一个词元。</translation>
+        </message>
+        <message>
+            <source>Choose at least one way to send gradients.</source>
+            <translation>请至少选择一种传送梯度的方式。</translation>
+        </message>
+        <message>
+            <source>The model holds {n} tokens: choose a shorter context.</source>
+            <translation>该模型最多容纳 {n} 个词元：请选择更短的上下文。</translation>
+        </message>
+        <message>
+            <source>Choose a text file.</source>
+            <translation>请选择一个文本文件。</translation>
+        </message>
+        <message>
+            <source>Gradients of {name}</source>
+            <translation>{name} 的梯度</translation>
+        </message>
+        <message>
+            <source>Loss before training: {loss}.</source>
+            <translation>训练前的损失：{loss}。</translation>
+        </message>
+        <message>
+            <source>One run a choice: whether a difference is more than noise needs more seeds.</source>
+            <translation>每种选择只训练了一次：差异是否超出噪声，需要更多种子才能判断。</translation>
+        </message>
+        <message>
+            <source>As good as float32, within 2 % of what it gains by training: {count} of {all}; the fewest bytes of them: {name}, {share}.</source>
+            <translation>与 float32 一样好（差异在其训练所得的 2 % 以内）：{all} 种中有 {count} 种；其中字节最少的是 {name}，{share}。</translation>
+        </message>
+        <message>
+            <source>None is surely as good as float32, within 2 % of what it gains by training.</source>
+            <translation>没有哪种能确定与 float32 一样好（差异在其训练所得的 2 % 以内）。</translation>
+        </message>
+        <message>
+            <source>Not clear yet: {n}. More seeds would tell.</source>
+            <translation>尚不明确：{n}。更多种子才能判断。</translation>
+        </message>
+        <message>
+            <source>The table is on the clipboard.</source>
+            <translation>表格已复制到剪贴板。</translation>
+        </message>
+        <message>
+            <source>{runs} runs of {steps} steps, {tokens} tokens each; the lowest loss on the end of the text, kept aside, counts.</source>
+            <translation>{runs} 次训练，每次 {steps} 步，每步 {tokens} 个词元；以预留的文本末尾上的最低损失为准。</translation>
+        </message>
+    </context>
+    <context>
+        <name>GradientTable</name>
+        <message>
+            <source>Ways to send gradients</source>
+            <translation>传送梯度的方式</translation>
+        </message>
+    </context>
+    <context>
+        <name>HeadsCurve</name>
+        <message>
+            <source>What's left as heads go</source>
+            <translation>去掉注意力头后剩余的效果</translation>
+        </message>
+        <message>
+            <source>Perplexity</source>
+            <translation>困惑度</translation>
+        </message>
+        <message>
+            <source>Accuracy</source>
+            <translation>准确率</translation>
+        </message>
+        <message>
+            <source>Cosine</source>
+            <translation>余弦</translation>
+        </message>
+        <message>
+            <source>predicted</source>
+            <translation>预测</translation>
+        </message>
+    </context>
+    <context>
+        <name>HeadsDialog</name>
+        <message>
+            <source>Attention heads</source>
+            <translation>注意力头</translation>
+        </message>
+        <message>
+            <source>What each head is worth to the loss; heads that share keys and values are one group. Switch them off on the map, see what that's predicted to cost, measure it, and make the variant without them.</source>
+            <translation>每个注意力头对损失有多重要；共用键和值的头算作一组。可在图上关闭它们，查看预计的代价，实际测量，再制作去掉它们的变体。</translation>
+        </message>
+        <message>
+            <source>Gradient (Taylor)</source>
+            <translation>梯度 (Taylor)</translation>
+        </message>
+        <message>
+            <source>Gradient, within each layer</source>
+            <translation>梯度，逐层内比较</translation>
+        </message>
+        <message>
+            <source>Size of the weights</source>
+            <translation>权重大小</translation>
+        </message>
+        <message>
+            <source>Chance</source>
+            <translation>随机</translation>
+        </message>
+        <message>
+            <source>Leaving each out</source>
+            <translation>逐个略去</translation>
+        </message>
+        <message>
+            <source>The variant isn't here</source>
+            <translation>变体不在这里</translation>
+        </message>
+        <message>
+            <source>Choose a variant that isn't quantized.</source>
+            <translation>请选择一个未量化的变体。</translation>
+        </message>
+        <message>
+            <source>Judge</source>
+            <translation>评判</translation>
+        </message>
+        <message>
+            <source>One pass forward and backward over the text (Ctrl+Enter)</source>
+            <translation>在文本上前向和反向各一遍（Ctrl+Enter）</translation>
+        </message>
+        <message>
+            <source>Judge again…</source>
+            <translation>重新评判…</translation>
+        </message>
+        <message>
+            <source>On another text, or on more of it</source>
+            <translation>用另一份文本，或用更多文本</translation>
+        </message>
+        <message>
+            <source>Measure</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>Cut these</source>
+            <translation>削减这些</translation>
+        </message>
+        <message>
+            <source>What to judge on</source>
+            <translation>用什么评判</translation>
+        </message>
+        <message>
+            <source> tokens</source>
+            <translation> 个词元</translation>
+        </message>
+        <message>
+            <source>Windows</source>
+            <translation>窗口数</translation>
+        </message>
+        <message>
+            <source>Of the text, drawn from all over it. More are steadier and take longer.</source>
+            <translation>从文本各处抽取的窗口数。越多越稳定，耗时也越长。</translation>
+        </message>
+        <message>
+            <source>Context</source>
+            <translation>上下文</translation>
+        </message>
+        <message>
+            <source>Tokens a window.</source>
+            <translation>每个窗口的词元数。</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>The starter's training text</source>
+            <translation>入门模型的训练文本</translation>
+        </message>
+        <message>
+            <source>A classifier is judged on the examples that it learnt from, and measured on those kept aside.</source>
+            <translation>分类器用它学习过的样例评判，用预留的样例测量。</translation>
+        </message>
+        <message>
+            <source>Draw the curve</source>
+            <translation>绘制曲线</translation>
+        </message>
+        <message>
+            <source>Takes them out one after the other, the least important first, and measures what's left</source>
+            <translation>从最不重要的开始逐个去掉，并测量剩余的效果</translation>
+        </message>
+        <message>
+            <source>Drawn as it's measured: another criterion adds its own line.</source>
+            <translation>边测量边绘制：换一种准则会另加一条线。</translation>
+        </message>
+        <message>
+            <source>The variant isn't in the workspace any more.</source>
+            <translation>该变体已不在工作区中。</translation>
+        </message>
+        <message>
+            <source>It's quantized already. Choose the variant that it came from.</source>
+            <translation>它已经量化过了。请选择它的来源变体。</translation>
+        </message>
+        <message>
+            <source>It isn't known what it's for, so there is no loss to judge heads by.</source>
+            <translation>不知道它的用途，因此没有损失可用来评判注意力头。</translation>
+        </message>
+        <message>
+            <source>Choose a text file.</source>
+            <translation>请选择一个文本文件。</translation>
+        </message>
+        <message>
+            <source>Heads of {name}</source>
+            <translation>{name} 的注意力头</translation>
+        </message>
+        <message>
+            <source>Leaving out each head of {name}</source>
+            <translation>逐个略去 {name} 的注意力头</translation>
+        </message>
+        <message>
+            <source>{name} without some heads</source>
+            <translation>{name}，去掉部分注意力头</translation>
+        </message>
+        <message>
+            <source>Heads of {name}, one after the other</source>
+            <translation>{name} 的注意力头，逐个去掉</translation>
+        </message>
+        <message>
+            <source>Perplexity as they go</source>
+            <translation>逐个去掉时的困惑度</translation>
+        </message>
+        <message>
+            <source>Accuracy as they go</source>
+            <translation>逐个去掉时的准确率</translation>
+        </message>
+        <message>
+            <source>Agreement of the outputs as they go</source>
+            <translation>逐个去掉时输出的一致程度</translation>
+        </message>
+        <message>
+            <source>Groups removed</source>
+            <translation>去掉的组数</translation>
+        </message>
+        <message>
+            <source>Heads removed</source>
+            <translation>去掉的头数</translation>
+        </message>
+        <message>
+            <source>Measures the loss without those that are off, on text that nothing was judged on</source>
+            <translation>在未用于评判的文本上，测量去掉已关闭部分后的损失</translation>
+        </message>
+        <message>
+            <source>Switch some off first</source>
+            <translation>请先关闭一些</translation>
+        </message>
+        <message>
+            <source>Zero these</source>
+            <translation>将这些置零</translation>
+        </message>
+        <message>
+            <source>Starts the job that makes this variant</source>
+            <translation>开始制作该变体的任务</translation>
+        </message>
+        <message>
+            <source>{name}, from {source}</source>
+            <translation>{name}，源自 {source}</translation>
+        </message>
+        <message>
+            <source>Started: {name}. Its progress is in the list of jobs.</source>
+            <translation>已开始：{name}。进度见任务列表。</translation>
+        </message>
+    </context>
+    <context>
+        <name>HeadsMap</name>
+        <message>
+            <source>Importance by</source>
+            <translation>重要性依据</translation>
+        </message>
+        <message>
+            <source>What each is worth, judged by this</source>
+            <translation>按此评判各自的重要性</translation>
+        </message>
+        <message>
+            <source>Leave each out…</source>
+            <translation>逐个略去…</translation>
+        </message>
+        <message>
+            <source>Heads by layer: what each is worth</source>
+            <translation>各层的注意力头：各自的重要性</translation>
+        </message>
+        <message>
+            <source>Layer</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>Group {n}</source>
+            <translation>第 {n} 组</translation>
+        </message>
+        <message>
+            <source>Head {n}</source>
+            <translation>第 {n} 头</translation>
+        </message>
+        <message>
+            <source>Layer {layer}, group {group} (heads {first} to {last})</source>
+            <translation>第 {layer} 层，第 {group} 组（头 {first} 至 {last}）</translation>
+        </message>
+        <message>
+            <source>Layer {layer}, head {head}</source>
+            <translation>第 {layer} 层，第 {head} 头</translation>
+        </message>
+        <message>
+            <source>{where}: not measured</source>
+            <translation>{where}：未测量</translation>
+        </message>
+        <message>
+            <source>{where}: {value}, rank {rank} of {total} from the least important</source>
+            <translation>{where}：{value}，从最不重要起排第 {rank}，共 {total}</translation>
+        </message>
+        <message>
+            <source>{where}: {value} nats, rank {rank} of {total} from the least important</source>
+            <translation>{where}：{value} 纳特，从最不重要起排第 {rank}，共 {total}</translation>
+        </message>
+        <message>
+            <source>off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <source>Click or press the space bar to switch off and on, draw over several, L for the whole layer, Delete for all on.</source>
+            <translation>单击或按空格键切换开关，拖过多个可一并切换，L 切换整层，Delete 全部打开。</translation>
+        </message>
+        <message>
+            <source>Measures the loss without each one alone, {n} of them, which takes long. It may be cancelled, and goes on from there.</source>
+            <translation>逐个测量单独去掉它时的损失，共 {n} 个，耗时很长。可以取消，之后从那里继续。</translation>
+        </message>
+        <message>
+            <source>Switch on</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <source>Switch off</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Switch the whole layer {n}</source>
+            <translation>切换整个第 {n} 层</translation>
+        </message>
+        <message>
+            <source>Switch off all that are worth no more ({n})</source>
+            <translation>关闭所有不比它重要的（{n} 个）</translation>
+        </message>
+    </context>
+    <context>
+        <name>HeadsSide</name>
+        <message>
+            <source>Switched off</source>
+            <translation>已关闭</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <source>Takes the last change back (Ctrl+Z)</source>
+            <translation>撤回上一次改动（Ctrl+Z）</translation>
+        </message>
+        <message>
+            <source>All on</source>
+            <translation>全部打开</translation>
+        </message>
+        <message>
+            <source>The least important</source>
+            <translation>最不重要的</translation>
+        </message>
+        <message>
+            <source>Wherever</source>
+            <translation>不分层</translation>
+        </message>
+        <message>
+            <source>Each layer</source>
+            <translation>每一层</translation>
+        </message>
+        <message>
+            <source>Of the whole model: gentler, but such heads can only become zeros</source>
+            <translation>在整个模型中选取：影响更轻，但这些头只能置零</translation>
+        </message>
+        <message>
+            <source>As many of each layer: these can be cut out, and the file gets smaller</source>
+            <translation>每层去掉同样多：可以真正削去，文件变小</translation>
+        </message>
+        <message>
+            <source>How many of the least important are off</source>
+            <translation>关闭多少个最不重要的</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>Predicted, estimate</source>
+            <translation>预测（估计）</translation>
+        </message>
+        <message>
+            <source>… by leaving out</source>
+            <translation>…按逐个略去</translation>
+        </message>
+        <message>
+            <source>Measured</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>Sum of what each is worth by the gradient, sizes without signs: mostly too high, and most useful to compare choices with</source>
+            <translation>按梯度得出的各自重要性之和，只计大小不计正负：大多偏高，最适合用来比较各种选择</translation>
+        </message>
+        <message>
+            <source>Sum of the measured rises of each alone: it takes them for independent</source>
+            <translation>各自单独去掉时实测上升量之和：把它们视为相互独立</translation>
+        </message>
+        <message>
+            <source>{n} of {total} groups</source>
+            <translation>{n} / {total} 组</translation>
+        </message>
+        <message>
+            <source>{n} of {total} heads</source>
+            <translation>{n} / {total} 个头</translation>
+        </message>
+        <message>
+            <source>Take {n} of each layer</source>
+            <translation>每层去掉 {n} 个</translation>
+        </message>
+        <message>
+            <source>The nearest choice that can be cut out: those chosen first, then the least important</source>
+            <translation>最接近的、可以真正削去的选择：优先取已选的，其次取最不重要的</translation>
+        </message>
+        <message>
+            <source>Click on the map to switch single ones off.</source>
+            <translation>在图上单击可逐个关闭。</translation>
+        </message>
+        <message>
+            <source>Nothing would be left of the attention.</source>
+            <translation>注意力将一点不剩。</translation>
+        </message>
+        <message>
+            <source>This kind of model can't say fewer heads: they become zeros, and the file keeps its size.</source>
+            <translation>这类模型无法声明更少的头：它们会置零，文件大小不变。</translation>
+        </message>
+        <message>
+            <source>Each layer loses as many: they're cut out, and the file gets smaller.</source>
+            <translation>各层去掉的一样多：它们会被真正削去，文件变小。</translation>
+        </message>
+        <message>
+            <source>Layers lose different numbers: they become zeros, and the file keeps its size.</source>
+            <translation>各层去掉的数目不同：它们会置零，文件大小不变。</translation>
+        </message>
+        <message>
+            <source>Perplexity {before} → {after}, on {tokens} tokens that nothing was judged on.</source>
+            <translation>困惑度 {before} → {after}，在未用于评判的 {tokens} 个词元上。</translation>
+        </message>
+        <message>
+            <source>Accuracy {before} → {after}, on {tokens} tokens that nothing was judged on.</source>
+            <translation>准确率 {before} → {after}，在未用于评判的 {tokens} 个词元上。</translation>
+        </message>
+        <message>
+            <source>The outputs turn by {after} (1 − cosine), on {tokens} tokens that nothing was judged on.</source>
+            <translation>输出偏转 {after}（1 − 余弦），在未用于评判的 {tokens} 个词元上。</translation>
+        </message>
+    </context>
+    <context>
         <name>HistogramDialog</name>
         <message>
             <source>Layers of {name}</source>
             <translation>{name} 的各层</translation>
         </message>
         <message>
-            <source>Weights in steps of their own group's grid: filled, what they were; lines, the points that they were rounded to and how many went there. What lies beyond the last point was clipped.</source>
-            <translation>以所在分组的网格步长为单位的权重：填充部分是原来的分布；竖线是舍入到的网格点以及落到该点的权重数。超出最后一个点的部分被截断了。</translation>
+            <source>It isn't quantized, so its weights lie on no grid.</source>
+            <translation>它没有量化，因此权重不在任何网格上。</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>Activations</source>
+            <translation>激活值</translation>
         </message>
         <message>
             <source>Find a layer</source>
@@ -2382,24 +3157,20 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>层</translation>
         </message>
         <message>
+            <source>Another text…</source>
+            <translation>另一份文本…</translation>
+        </message>
+        <message>
+            <source>Looks at the activations again, as a text of your own makes them</source>
+            <translation>再次查看激活值，用你自己的文本得到的</translation>
+        </message>
+        <message>
             <source>Close</source>
             <translation>关闭</translation>
         </message>
         <message>
-            <source>Reading the layer…</source>
-            <translation>正在读取该层…</translation>
-        </message>
-        <message>
-            <source>The weights are read in a worker.</source>
-            <translation>权重在工作进程中读取。</translation>
-        </message>
-        <message>
             <source>Nothing to show</source>
             <translation>没有可显示的内容</translation>
-        </message>
-        <message>
-            <source>Largest weight of each channel</source>
-            <translation>每个通道的最大权重</translation>
         </message>
         <message>
             <source>Inputs</source>
@@ -2410,8 +3181,60 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>输出</translation>
         </message>
         <message>
+            <source>Weights in steps of their own group's grid: filled, what they were; lines, the points that they were rounded to and how many went there. What lies beyond the last point was clipped.</source>
+            <translation>以所在分组的网格步长为单位的权重：填充部分是原来的分布；竖线是舍入到的网格点以及落到该点的权重数。超出最后一个点的部分被截断了。</translation>
+        </message>
+        <message>
+            <source>What goes into each layer as the model reads a text, in steps of the grid that rounds it: filled, in the model that it was made from; line, at each point of the grid now. One large channel stretches the grid, and the others fall to 0.</source>
+            <translation>模型读取文本时进入各层的数值，以舍入网格的步长为单位：填充部分是生成它的模型中的分布；竖线是现在落到各网格点的数量。一个很大的通道会撑大网格，使其他通道落到 0。</translation>
+        </message>
+        <message>
+            <source>Largest weight of each channel</source>
+            <translation>每个通道的最大权重</translation>
+        </message>
+        <message>
+            <source>Largest of each input channel</source>
+            <translation>每个输入通道的最大值</translation>
+        </message>
+        <message>
+            <source>Reading the layer…</source>
+            <translation>正在读取该层…</translation>
+        </message>
+        <message>
+            <source>Reading a text…</source>
+            <translation>正在读取文本…</translation>
+        </message>
+        <message>
+            <source>The weights are read in a worker.</source>
+            <translation>权重在工作进程中读取。</translation>
+        </message>
+        <message>
+            <source>The model runs in a worker; what goes into each layer is counted.</source>
+            <translation>模型在工作进程中运行；统计进入各层的数值。</translation>
+        </message>
+        <message>
             <source>Reading {layer}…</source>
             <translation>正在读取 {layer}…</translation>
+        </message>
+        <message>
+            <source>Activations of {name}</source>
+            <translation>{name} 的激活值</translation>
+        </message>
+        <message>
+            <source>Choose a text</source>
+            <translation>选择文本</translation>
+        </message>
+        <message>
+            <source>Text files (*.txt *.md *.text);;All files (*)</source>
+            <translation>文本文件 (*.txt *.md *.text);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>It was cancelled.</source>
+            <translation>已取消。</translation>
+        </message>
+        <message>
+            <source>No channel's largest weight is 3 times the median or more.</source>
+            <translation>没有哪个通道的最大权重达到中位数的 3 倍。</translation>
         </message>
         <message>
             <source>{index} ({times} the median)</source>
@@ -2422,8 +3245,36 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>离群通道：{channels}</translation>
         </message>
         <message>
-            <source>No channel's largest weight is 3 times the median or more.</source>
-            <translation>没有哪个通道的最大权重达到中位数的 3 倍。</translation>
+            <source>before</source>
+            <translation>之前</translation>
+        </message>
+        <message>
+            <source>as it is</source>
+            <translation>原样</translation>
+        </message>
+        <message>
+            <source>now, at each point</source>
+            <translation>现在，在每个点上</translation>
+        </message>
+        <message>
+            <source>if it were rounded so</source>
+            <translation>若如此舍入</translation>
+        </message>
+        <message>
+            <source>Point {point}: {n} activations</source>
+            <translation>网格点 {point}：{n} 个激活值</translation>
+        </message>
+        <message>
+            <source>No channel's largest activation is 3 times the median or more.</source>
+            <translation>没有哪个通道的最大激活值达到中位数的 3 倍。</translation>
+        </message>
+        <message>
+            <source>before, {index} had {times} the median</source>
+            <translation>之前 {index} 为中位数{times}</translation>
+        </message>
+        <message>
+            <source>The largest error of all layers: {layer}, {error}</source>
+            <translation>各层中误差最大的：{layer}，{error}</translation>
         </message>
         <message>
             <source>float8</source>
@@ -2434,12 +3285,12 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>{n} 位</translation>
         </message>
         <message>
-            <source>a scale for {n} columns</source>
-            <translation>每 {n} 列一个缩放系数</translation>
+            <source>a scale a token</source>
+            <translation>每词元一个缩放系数</translation>
         </message>
         <message>
-            <source>a scale a row</source>
-            <translation>每行一个缩放系数</translation>
+            <source>one fixed scale</source>
+            <translation>一个固定缩放系数</translation>
         </message>
         <message>
             <source>symmetric</source>
@@ -2450,16 +3301,56 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>带偏移</translation>
         </message>
         <message>
+            <source>{n} channels</source>
+            <translation>{n} 个通道</translation>
+        </message>
+        <message>
+            <source>{n} tokens</source>
+            <translation>{n} 个词元</translation>
+        </message>
+        <message>
+            <source>not rounded in this variant; what {grid}, {scale}, would make of it</source>
+            <translation>在这个变体中没有舍入；以下为若用 {grid}、{scale} 的结果</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>rounded to 0</source>
+            <translation>舍入为 0</translation>
+        </message>
+        <message>
+            <source>clipped</source>
+            <translation>截断</translation>
+        </message>
+        <message>
+            <source>before: {value}</source>
+            <translation>之前：{value}</translation>
+        </message>
+        <message>
+            <source>before: {name}</source>
+            <translation>之前：{name}</translation>
+        </message>
+        <message>
+            <source>text: {name}</source>
+            <translation>文本：{name}</translation>
+        </message>
+        <message>
+            <source>a scale for {n} columns</source>
+            <translation>每 {n} 列一个缩放系数</translation>
+        </message>
+        <message>
+            <source>a scale a row</source>
+            <translation>每行一个缩放系数</translation>
+        </message>
+        <message>
             <source>error of the weights {error}</source>
             <translation>权重误差 {error}</translation>
         </message>
         <message>
             <source>clipped {share}</source>
             <translation>截断 {share}</translation>
-        </message>
-        <message>
-            <source>before: {name}</source>
-            <translation>之前：{name}</translation>
         </message>
         <message>
             <source>rescaled before it was rounded, so what it was isn't on the same scale</source>
@@ -2469,20 +3360,24 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
     <context>
         <name>HistogramPlot</name>
         <message>
-            <source>Histogram of the weights</source>
-            <translation>权重直方图</translation>
-        </message>
-        <message>
-            <source>Point {point}: {n} weights</source>
-            <translation>网格点 {point}：{n} 个权重</translation>
-        </message>
-        <message>
             <source>before</source>
             <translation>之前</translation>
         </message>
         <message>
             <source>after, at each point</source>
             <translation>之后，在每个点上</translation>
+        </message>
+        <message>
+            <source>Point {point}: {n} weights</source>
+            <translation>网格点 {point}：{n} 个权重</translation>
+        </message>
+        <message>
+            <source>Histogram</source>
+            <translation>直方图</translation>
+        </message>
+        <message>
+            <source>steps of the grid; counts on a logarithmic scale</source>
+            <translation>网格步长；计数为对数刻度</translation>
         </message>
         <message>
             <source>steps of the grid</source>
@@ -2608,20 +3503,32 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>各层…</translation>
         </message>
         <message>
-            <source>Weights before and after, with the grid drawn in</source>
-            <translation>前后的权重，并画出网格</translation>
+            <source>Weights and activations before and after, with the grid drawn in</source>
+            <translation>前后的权重和激活值，并画出网格</translation>
         </message>
         <message>
-            <source>Sensitivity…</source>
-            <translation>敏感度…</translation>
+            <source>It gives no probabilities, so there is no KL to measure.</source>
+            <translation>它不给出概率，因此没有 KL 可测。</translation>
         </message>
         <message>
             <source>How much each layer minds fewer bits, and bits under a budget</source>
             <translation>每一层对减少位数有多敏感，以及在预算内分配位数</translation>
         </message>
         <message>
-            <source>It gives no probabilities, so there is no KL to measure.</source>
-            <translation>它不给出概率，因此没有 KL 可测。</translation>
+            <source>Sensitivity…</source>
+            <translation>敏感度…</translation>
+        </message>
+        <message>
+            <source>What each attention head is worth; switch them off and cut them</source>
+            <translation>每个注意力头有多重要；可关闭并削减它们</translation>
+        </message>
+        <message>
+            <source>It isn't known what it's for, so there is no loss to judge heads by.</source>
+            <translation>不知道它的用途，因此没有损失可用来评判注意力头。</translation>
+        </message>
+        <message>
+            <source>Heads…</source>
+            <translation>注意力头…</translation>
         </message>
         <message>
             <source>Conditions</source>
@@ -2846,6 +3753,57 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         </message>
     </context>
     <context>
+        <name>LabelsChoice</name>
+        <message>
+            <source>Other examples</source>
+            <translation>其他样例</translation>
+        </message>
+        <message>
+            <source>Choose examples</source>
+            <translation>选择样例</translation>
+        </message>
+        <message>
+            <source>Examples (*.csv *.tsv *.jsonl *.ndjson *.json *.parquet);;All files (*)</source>
+            <translation>样例 (*.csv *.tsv *.jsonl *.ndjson *.json *.parquet);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>A .csv, .jsonl or .parquet file, or org/name on the Hub</source>
+            <translation>.csv、.jsonl 或 .parquet 文件，或 Hub 上的 org/name</translation>
+        </message>
+        <message>
+            <source>Column with the text</source>
+            <translation>文本所在的列</translation>
+        </message>
+        <message>
+            <source>Column with the class</source>
+            <translation>类别所在的列</translation>
+        </message>
+        <message>
+            <source>Those that it learnt from: {name}</source>
+            <translation>它学习过的样例：{name}</translation>
+        </message>
+        <message>
+            <source>Reading …</source>
+            <translation>正在读取…</translation>
+        </message>
+        <message>
+            <source>Choose the columns: their names don't tell which holds the text and which the class.</source>
+            <translation>请选择列：从列名看不出哪一列是文本、哪一列是类别。</translation>
+        </message>
+        <message>
+            <source>{rows} examples of {n} classes: {classes}.</source>
+            <translation>{rows} 个样例，{n} 个类别：{classes}。</translation>
+        </message>
+        <message>
+            <source>{n} are held out for measuring.</source>
+            <translation>{n} 个留出用于测量。</translation>
+        </message>
+        <message>
+            <source>{n} rows without a text or a class are left out.</source>
+            <translation>略去了 {n} 行缺少文本或类别的数据。</translation>
+        </message>
+    </context>
+    <context>
         <name>LanePane</name>
         <message>
             <source>{n} tok/s</source>
@@ -2859,28 +3817,88 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
     <context>
         <name>LayerErrorView</name>
         <message>
-            <source>Relative error of a layer's output, on a logarithmic scale</source>
-            <translation>层输出的相对误差，对数刻度</translation>
+            <source>What's shown of each part</source>
+            <translation>各部分显示什么</translation>
         </message>
         <message>
             <source>Error of each layer</source>
             <translation>各层的误差</translation>
         </message>
         <message>
+            <source>Figures of each block</source>
+            <translation>各块的数值</translation>
+        </message>
+        <message>
+            <source>A job that quantizes or prunes shows here what it does to each layer.</source>
+            <translation>量化或剪枝任务会在这里显示它对每一层的影响。</translation>
+        </message>
+        <message>
             <source>No layers yet</source>
             <translation>还没有层</translation>
         </message>
         <message>
-            <source>A job that quantizes colours each layer by its error here.</source>
-            <translation>量化任务会在这里按误差为每一层着色。</translation>
+            <source>Importance of heads</source>
+            <translation>注意力头的重要性</translation>
+        </message>
+        <message>
+            <source>Loss by leaving each head out</source>
+            <translation>逐个略去注意力头时的损失</translation>
+        </message>
+        <message>
+            <source>Influence of each block</source>
+            <translation>各块的影响度</translation>
+        </message>
+        <message>
+            <source>Loss without each block</source>
+            <translation>去掉各块时的损失</translation>
+        </message>
+        <message>
+            <source>Sparsity of each block</source>
+            <translation>各块的稀疏度</translation>
+        </message>
+        <message>
+            <source>Head</source>
+            <translation>输出头</translation>
+        </message>
+        <message>
+            <source>Relative error of a layer's output, on a logarithmic scale</source>
+            <translation>层输出的相对误差，对数刻度</translation>
+        </message>
+        <message>
+            <source>On a logarithmic scale</source>
+            <translation>对数刻度</translation>
         </message>
         <message>
             <source>{layer}: error {error} of its output</source>
             <translation>{layer}：误差为其输出的 {error}</translation>
         </message>
         <message>
+            <source>Layer {layer}, head or group {unit}: {value}</source>
+            <translation>第 {layer} 层，第 {unit} 头或组：{value}</translation>
+        </message>
+        <message>
+            <source>Block {n}: {value}</source>
+            <translation>第 {n} 块：{value}</translation>
+        </message>
+        <message>
+            <source>dropped</source>
+            <translation>已去掉</translation>
+        </message>
+        <message>
             <source>{n} layers, error in %. The largest: {layer}, {error}</source>
             <translation>{n} 层，误差以 % 计。最大：{layer}，{error}</translation>
+        </message>
+        <message>
+            <source>{n} heads or groups; the least important go first</source>
+            <translation>{n} 个头或组；最不重要的先去掉</translation>
+        </message>
+        <message>
+            <source>{n} blocks, from {low} to {high}; dashed: their mean</source>
+            <translation>{n} 块，从 {low} 到 {high}；虚线：均值</translation>
+        </message>
+        <message>
+            <source>{n} blocks, judged anew after each drop; {gone} dropped</source>
+            <translation>{n} 块，每次去掉后重新评判；已去掉 {gone} 块</translation>
         </message>
     </context>
     <context>
@@ -2971,6 +3989,22 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>略去的损坏记录：{n}</translation>
         </message>
         <message>
+            <source>&amp;Layers…</source>
+            <translation>各层(&amp;L)…</translation>
+        </message>
+        <message>
+            <source>&amp;Sensitivity of layers…</source>
+            <translation>各层的敏感度(&amp;S)…</translation>
+        </message>
+        <message>
+            <source>Attention &amp;heads…</source>
+            <translation>注意力头(&amp;H)…</translation>
+        </message>
+        <message>
+            <source>Study &amp;gradients…</source>
+            <translation>研究梯度(&amp;G)…</translation>
+        </message>
+        <message>
             <source>&amp;Decode with it</source>
             <translation>用它解码(&amp;D)</translation>
         </message>
@@ -2999,8 +4033,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>评测(&amp;E)…</translation>
         </message>
         <message>
-            <source>E&amp;xport to ONNX…</source>
-            <translation>导出为 ONNX(&amp;X)…</translation>
+            <source>E&amp;xport…</source>
+            <translation>导出(&amp;X)…</translation>
         </message>
         <message>
             <source>&amp;Rename</source>
@@ -3125,8 +4159,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>导出</translation>
         </message>
         <message>
-            <source>Export to ONNX, with a check of the result</source>
-            <translation>导出为 ONNX，并检查结果</translation>
+            <source>Export to ONNX or GGUF, with a check of the result</source>
+            <translation>导出为 ONNX 或 GGUF，并检查结果</translation>
         </message>
         <message>
             <source>Trade-off</source>
@@ -3197,8 +4231,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>打开模型</translation>
         </message>
         <message>
-            <source>Export to ONNX</source>
-            <translation>导出为 ONNX</translation>
+            <source>Export to ONNX or GGUF</source>
+            <translation>导出为 ONNX 或 GGUF</translation>
         </message>
         <message>
             <source>Show the trade-off</source>
@@ -3426,6 +4460,22 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Read at most, tokens</source>
             <translation>最多读取的词元数</translation>
+        </message>
+        <message>
+            <source>Choose examples</source>
+            <translation>选择样例</translation>
+        </message>
+        <message>
+            <source>Examples (*.csv *.tsv *.jsonl *.ndjson *.json *.parquet);;All files (*)</source>
+            <translation>样例 (*.csv *.tsv *.jsonl *.ndjson *.json *.parquet);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Empty: the held-out part of those that it learnt from</source>
+            <translation>留空：它学习过的样例中留出的部分</translation>
+        </message>
+        <message>
+            <source>Labelled examples, for accuracy</source>
+            <translation>带标签的样例，用于测量准确率</translation>
         </message>
         <message>
             <source>Text</source>
@@ -5032,20 +6082,184 @@ Drop a folder or a .gguf file here.</source>
             <translation>请以 *=8 开头，用于所有未点名的层。</translation>
         </message>
         <message>
-            <source>{path} is a folder, not a text file.</source>
-            <translation>{path} 是文件夹，不是文本文件。</translation>
+            <source>The examples {name} aren't those that the recipe was made with.</source>
+            <translation>样例 {name} 与制作配方时所用的不同。</translation>
+        </message>
+        <message>
+            <source>Restore them, or remove their sha256 from the recipe to use these.</source>
+            <translation>请恢复原来的样例，或从配方中删去其 sha256 以使用这些。</translation>
+        </message>
+        <message>
+            <source>{path} is a folder, not a file of examples.</source>
+            <translation>{path} 是文件夹，不是样例文件。</translation>
         </message>
         <message>
             <source>Choose a file.</source>
             <translation>请选择一个文件。</translation>
         </message>
         <message>
-            <source>The text file {path} doesn't exist.</source>
-            <translation>文本文件 {path} 不存在。</translation>
+            <source>There is no file of examples at {path}.</source>
+            <translation>{path} 处没有样例文件。</translation>
         </message>
         <message>
             <source>Check the path.</source>
             <translation>请检查路径。</translation>
+        </message>
+        <message>
+            <source>{name} isn't a file of examples that can be read.</source>
+            <translation>{name} 不是可读取的样例文件。</translation>
+        </message>
+        <message>
+            <source>Choose a .csv, .tsv, .jsonl or .parquet file.</source>
+            <translation>请选择 .csv、.tsv、.jsonl 或 .parquet 文件。</translation>
+        </message>
+        <message>
+            <source>{name} isn't UTF-8 text (byte {position} can't be decoded).</source>
+            <translation>{name} 不是 UTF-8 文本（第 {position} 个字节无法解码）。</translation>
+        </message>
+        <message>
+            <source>Save it again as UTF-8.</source>
+            <translation>请将它另存为 UTF-8。</translation>
+        </message>
+        <message>
+            <source>{name} is empty.</source>
+            <translation>{name} 是空的。</translation>
+        </message>
+        <message>
+            <source>Choose another file.</source>
+            <translation>请选择另一个文件。</translation>
+        </message>
+        <message>
+            <source>{name} isn't valid CSV at line {line}: {reason}.</source>
+            <translation>{name} 第 {line} 行不是有效的 CSV：{reason}。</translation>
+        </message>
+        <message>
+            <source>Mend that line.</source>
+            <translation>请修正该行。</translation>
+        </message>
+        <message>
+            <source>Line {line} of {name} has {found} fields where the first line names {wanted}.</source>
+            <translation>{name} 的第 {line} 行有 {found} 个字段，而首行列出了 {wanted} 个。</translation>
+        </message>
+        <message>
+            <source>Put texts that contain a comma in double quotes.</source>
+            <translation>请给含有逗号的文本加上双引号。</translation>
+        </message>
+        <message>
+            <source>{name} has two columns of the same name.</source>
+            <translation>{name} 有两列同名。</translation>
+        </message>
+        <message>
+            <source>Rename one of them.</source>
+            <translation>请重命名其中一列。</translation>
+        </message>
+        <message>
+            <source>Line {line} of {name} isn't JSON.</source>
+            <translation>{name} 的第 {line} 行不是 JSON。</translation>
+        </message>
+        <message>
+            <source>Write one object a line, such as text and label.</source>
+            <translation>请每行写一个对象，例如包含 text 和 label。</translation>
+        </message>
+        <message>
+            <source>Row {row} of {name} isn't an object with named fields.</source>
+            <translation>{name} 的第 {row} 行不是带有命名字段的对象。</translation>
+        </message>
+        <message>
+            <source>{name} can't be read as Parquet.</source>
+            <translation>无法将 {name} 作为 Parquet 读取。</translation>
+        </message>
+        <message>
+            <source>Download or write it again.</source>
+            <translation>请重新下载或写入。</translation>
+        </message>
+        <message>
+            <source>The data set {name} couldn't be read from the Hub.</source>
+            <translation>无法从 Hub 读取数据集 {name}。</translation>
+        </message>
+        <message>
+            <source>Check its name and the connection, or download it and choose the file.</source>
+            <translation>请检查名称和网络连接，或下载后选择该文件。</translation>
+        </message>
+        <message>
+            <source>{name} has no row with both a text ({text}) and a class ({label}).</source>
+            <translation>{name} 中没有同时含文本（{text}）和类别（{label}）的行。</translation>
+        </message>
+        <message>
+            <source>Choose other columns or another file.</source>
+            <translation>请选择其他列或另一个文件。</translation>
+        </message>
+        <message>
+            <source>The column {label} of {name} doesn't hold classes, but numbers or lists.</source>
+            <translation>{name} 的列 {label} 中不是类别，而是数字或列表。</translation>
+        </message>
+        <message>
+            <source>Choose the column with one class a row.</source>
+            <translation>请选择每行一个类别的那一列。</translation>
+        </message>
+        <message>
+            <source>All examples of {name} are of one class ({only}), so there is nothing to tell apart.</source>
+            <translation>{name} 的所有样例都属于同一类别（{only}），因此没有可区分的。</translation>
+        </message>
+        <message>
+            <source>Choose another file, or another column than {column}.</source>
+            <translation>请选择另一个文件，或 {column} 以外的列。</translation>
+        </message>
+        <message>
+            <source>The column {column} of {name} has {classes} different values in {rows} rows, which aren't classes.</source>
+            <translation>{name} 的列 {column} 在 {rows} 行中有 {classes} 个不同的值，它们不是类别。</translation>
+        </message>
+        <message>
+            <source>Choose the column with the class.</source>
+            <translation>请选择含有类别的列。</translation>
+        </message>
+        <message>
+            <source>The class {few} of {name} has fewer than three examples: too few to learn from and to measure on.</source>
+            <translation>{name} 中类别 {few} 的样例不足三个：太少，无法既用于学习又用于测量。</translation>
+        </message>
+        <message>
+            <source>Add examples of it, or remove it.</source>
+            <translation>请添加该类别的样例，或去掉这个类别。</translation>
+        </message>
+        <message>
+            <source>{name} has no column {asked}.</source>
+            <translation>{name} 没有列 {asked}。</translation>
+        </message>
+        <message>
+            <source>Its columns are: {shown}.</source>
+            <translation>它的列有：{shown}。</translation>
+        </message>
+        <message>
+            <source>It can't be told which column of {name} holds the {what}.</source>
+            <translation>无法判断 {name} 的哪一列是 {what}。</translation>
+        </message>
+        <message>
+            <source>Say which. Its columns are: {shown}.</source>
+            <translation>请指定。它的列有：{shown}。</translation>
+        </message>
+        <message>
+            <source>{name} has too few different texts to learn from some and measure on others.</source>
+            <translation>{name} 中不同的文本太少，无法用一部分学习、用另一部分测量。</translation>
+        </message>
+        <message>
+            <source>Choose a larger file.</source>
+            <translation>请选择更大的文件。</translation>
+        </message>
+        <message>
+            <source>The classes of {name} ({theirs}) aren't those of the model ({mine}).</source>
+            <translation>{name} 的类别（{theirs}）与模型的类别（{mine}）不同。</translation>
+        </message>
+        <message>
+            <source>Choose the examples that it was trained on, or others with the same classes.</source>
+            <translation>请选择它训练时所用的样例，或类别相同的其他样例。</translation>
+        </message>
+        <message>
+            <source>{path} is a folder, not a text file.</source>
+            <translation>{path} 是文件夹，不是文本文件。</translation>
+        </message>
+        <message>
+            <source>The text file {path} doesn't exist.</source>
+            <translation>文本文件 {path} 不存在。</translation>
         </message>
         <message>
             <source>{path} isn't UTF-8 text (byte {position} can't be decoded).</source>
@@ -5472,12 +6686,28 @@ Drop a folder or a .gguf file here.</source>
             <translation>详情说明了出错的位置；请报告。</translation>
         </message>
         <message>
-            <source>The encoder has no tokenizer, so nothing can be embedded.</source>
-            <translation>编码器没有分词器，因此无法嵌入任何内容。</translation>
+            <source>The classifier has no tokenizer, so it can't read the examples.</source>
+            <translation>分类器没有分词器，因此读不了样例。</translation>
         </message>
         <message>
             <source>Put tokenizer.json beside the model and import it again.</source>
             <translation>请把 tokenizer.json 放在模型旁边，然后重新导入。</translation>
+        </message>
+        <message>
+            <source>Measuring accuracy</source>
+            <translation>正在测量准确率</translation>
+        </message>
+        <message>
+            <source>The classifier's outputs aren't numbers (NaN or infinite), so there is no accuracy.</source>
+            <translation>分类器的输出不是数字（NaN 或无穷），因此没有准确率。</translation>
+        </message>
+        <message>
+            <source>Its weights are damaged or overflow in this precision: measure it in float32, or make the variant again.</source>
+            <translation>它的权重已损坏，或在此精度下溢出：请用 float32 测量，或重新制作该变体。</translation>
+        </message>
+        <message>
+            <source>The encoder has no tokenizer, so nothing can be embedded.</source>
+            <translation>编码器没有分词器，因此无法嵌入任何内容。</translation>
         </message>
         <message>
             <source>The text has no sentences to embed.</source>
@@ -5490,10 +6720,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The encoder's embeddings aren't numbers (NaN or infinite).</source>
             <translation>编码器的嵌入不是数字（NaN 或无穷）。</translation>
-        </message>
-        <message>
-            <source>Its weights are damaged or overflow in this precision: measure it in float32, or make the variant again.</source>
-            <translation>它的权重已损坏，或在此精度下溢出：请用 float32 测量，或重新制作该变体。</translation>
         </message>
         <message>
             <source>The text has no sentence of at least {shortest} characters.</source>
@@ -5792,6 +7018,38 @@ Drop a folder or a .gguf file here.</source>
             <translation>提示词有 {count} 个词元，而这个模型最多读 {context} 个。</translation>
         </message>
         <message>
+            <source>{path} is there already.</source>
+            <translation>{path} 已经存在。</translation>
+        </message>
+        <message>
+            <source>Choose a new or an empty folder.</source>
+            <translation>请选择新的或空的文件夹。</translation>
+        </message>
+        <message>
+            <source>Unpacking</source>
+            <translation>正在解包</translation>
+        </message>
+        <message>
+            <source>{folder} holds no safetensors weights.</source>
+            <translation>{folder} 中没有 safetensors 权重。</translation>
+        </message>
+        <message>
+            <source>Choose a model's folder.</source>
+            <translation>请选择模型的文件夹。</translation>
+        </message>
+        <message>
+            <source>Packing</source>
+            <translation>正在打包</translation>
+        </message>
+        <message>
+            <source>{file} wasn't packed by Spokeshave.</source>
+            <translation>{file} 不是由 Spokeshave 打包的。</translation>
+        </message>
+        <message>
+            <source>Choose a file that ends in {ending}.</source>
+            <translation>请选择以 {ending} 结尾的文件。</translation>
+        </message>
+        <message>
             <source>{path} is a file, and an export is a folder.</source>
             <translation>{path} 是文件，而导出结果是文件夹。</translation>
         </message>
@@ -5802,10 +7060,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{path} isn't empty, and what is in it isn't an earlier export.</source>
             <translation>{path} 不是空的，其中的内容也不是先前的导出结果。</translation>
-        </message>
-        <message>
-            <source>Choose a new or an empty folder.</source>
-            <translation>请选择新的或空的文件夹。</translation>
         </message>
         <message>
             <source>{path} holds an earlier export.</source>
@@ -5928,6 +7182,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请把它用在量化之前的变体上，最后再量化。</translation>
         </message>
         <message>
+            <source>{method} needs labelled examples to learn from.</source>
+            <translation>{method} 需要可供学习的带标签样例。</translation>
+        </message>
+        <message>
+            <source>Choose a file with a text and its class in each row.</source>
+            <translation>请选择每行含一段文本及其类别的文件。</translation>
+        </message>
+        <message>
             <source>{method} needs a text to learn from.</source>
             <translation>{method} 需要一份可供学习的文本。</translation>
         </message>
@@ -6024,8 +7286,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>蒸馏</translation>
         </message>
         <message>
-            <source>Minutes to hours, needs a text. A student that's smaller and faster for real; how good depends on the time given.</source>
-            <translation>数分钟到数小时，需要文本。得到真正更小更快的学生；好坏取决于投入的时间。</translation>
+            <source>Minutes to hours, needs a text or labels. A student that's smaller and faster for real; how good depends on the time given.</source>
+            <translation>数分钟到数小时，需要文本或标签。得到真正更小、更快的学生；效果好坏取决于投入的时间。</translation>
         </message>
         <message>
             <source>A student of {wanted} layers isn't shallower than its teacher of {total}.</source>
@@ -6052,12 +7314,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择另一个变体作为学生，或使用较浅的副本。</translation>
         </message>
         <message>
-            <source>{student} doesn't generate text.</source>
-            <translation>{student} 不生成文本。</translation>
+            <source>{student} doesn't do what its teacher does.</source>
+            <translation>{student} 的任务与教师的不同。</translation>
         </message>
         <message>
-            <source>Choose another student.</source>
-            <translation>请选择另一个学生。</translation>
+            <source>Choose another.</source>
+            <translation>请另选一个。</translation>
+        </message>
+        <message>
+            <source>{student} tells other classes apart than {teacher}.</source>
+            <translation>{student} 区分的类别与 {teacher} 的不同。</translation>
+        </message>
+        <message>
+            <source>Choose a student that learnt from the same labels.</source>
+            <translation>请选择从相同标签学习的学生。</translation>
         </message>
         <message>
             <source>{student} is quantized, and packed weights can't be trained.</source>
@@ -6068,48 +7338,448 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择它量化之前的变体。</translation>
         </message>
         <message>
-            <source>Keep zeros</source>
-            <translation>保持零</translation>
+            <source>Reading the examples</source>
+            <translation>正在读取样例</translation>
         </message>
         <message>
-            <source>Whether weights of linear layers that are exactly zero stay so. Automatic: where more than 1 % are, as after pruning. Never undoes the pruning.</source>
-            <translation>线性层中恰好为零的权重是否保持为零。自动：当超过 1 % 为零时保持，例如剪枝之后。绝不会撤销剪枝。</translation>
+            <source>Training</source>
+            <translation>正在训练</translation>
         </message>
         <message>
-            <source>Where it was pruned</source>
-            <translation>在剪过的地方</translation>
+            <source>Removing one after the other</source>
+            <translation>正在逐个去掉</translation>
         </message>
         <message>
-            <source>Always</source>
-            <translation>总是</translation>
+            <source>The inputs of a layer don't make a Hessian that can be inverted.</source>
+            <translation>某一层的输入得不到可逆的 Hessian 矩阵。</translation>
         </message>
         <message>
-            <source>Never</source>
-            <translation>从不</translation>
+            <source>Raise the damping, or calibrate on another or a longer text.</source>
+            <translation>请调高阻尼，或用另一份或更长的文本校准。</translation>
         </message>
         <message>
-            <source>Steps</source>
-            <translation>步数</translation>
+            <source>The model's outputs aren't numbers (NaN or infinite), so nothing can be judged by them.</source>
+            <translation>模型的输出不是数字（NaN 或无穷），因此无法据此评判。</translation>
         </message>
         <message>
-            <source>Updates of the weights. More is better until the loss on text kept aside stops falling.</source>
-            <translation>权重更新的次数。越多越好，直到预留文本上的损失不再下降。</translation>
+            <source>Its weights are damaged; import it again from its source.</source>
+            <translation>它的权重已损坏；请从来源重新导入。</translation>
+        </message>
+        <message>
+            <source>Judging by the gradient</source>
+            <translation>正在按梯度评判</translation>
+        </message>
+        <message>
+            <source>Leaving out one head after the other</source>
+            <translation>正在逐个略去注意力头</translation>
+        </message>
+        <message>
+            <source>Leaving out one group</source>
+            <translation>正在逐组略去</translation>
+        </message>
+        <message>
+            <source>Share of the MLP width</source>
+            <translation>MLP 宽度的份额</translation>
+        </message>
+        <message>
+            <source>Share of the channels inside each block's MLP that goes, rounded to whole multiples. A tenth is mild; a third needs healing by finetuning.</source>
+            <translation>每个块的 MLP 内部去掉的通道所占份额，舍入为倍数的整数倍。十分之一影响轻微；三分之一需要微调来恢复。</translation>
+        </message>
+        <message>
+            <source>Importance</source>
+            <translation>重要性</translation>
+        </message>
+        <message>
+            <source>How a channel's worth is judged: by the size of what it adds to the output, or by the gradient of the loss.</source>
+            <translation>通道重要性的评判方式：按它对输出贡献的大小，或按损失的梯度。</translation>
+        </message>
+        <message>
+            <source>Activation and weights</source>
+            <translation>激活值和权重</translation>
+        </message>
+        <message>
+            <source>Gradient (Taylor)</source>
+            <translation>梯度 (Taylor)</translation>
+        </message>
+        <message>
+            <source>Adjust the weights that stay</source>
+            <translation>调整保留的权重</translation>
+        </message>
+        <message>
+            <source>Solves the weights of the remaining channels anew, so that each block's output moves least on the calibration text.</source>
+            <translation>重新求解其余通道的权重，使每个块在校准文本上的输出变动最小。</translation>
+        </message>
+        <message>
+            <source>Multiple</source>
+            <translation>倍数</translation>
+        </message>
+        <message>
+            <source>The width is rounded to a multiple of this (of a power of two, in a narrow model). 64 is fast everywhere.</source>
+            <translation>宽度舍入为此数的倍数（较窄的模型中为 2 的幂的倍数）。64 在任何机器上都快。</translation>
+        </message>
+        <message>
+            <source>channels</source>
+            <translation>通道</translation>
+        </message>
+        <message>
+            <source>The MLPs of {name} are {width} channels wide, too narrow to be cut in steps of {step}.</source>
+            <translation>{name} 的 MLP 宽 {width} 个通道，太窄，无法以 {step} 为步长削减。</translation>
+        </message>
+        <message>
+            <source>Choose a smaller multiple.</source>
+            <translation>请选择更小的倍数。</translation>
+        </message>
+        <message>
+            <source>MLP channels</source>
+            <translation>MLP 通道</translation>
+        </message>
+        <message>
+            <source>About a minute. A narrower MLP in every block: a smaller file, and faster wherever it runs.</source>
+            <translation>约一分钟。每个块的 MLP 都变窄：文件更小，在任何机器上都更快。</translation>
+        </message>
+        <message>
+            <source>Share of the heads</source>
+            <translation>注意力头的份额</translation>
+        </message>
+        <message>
+            <source>Share of the attention heads (of the key-value groups, where heads share keys and values) that goes. A tenth is mild, a third is harsh unless healed by finetuning. Where each layer loses as many, it's one at least.</source>
+            <translation>去掉的注意力头所占份额（若头之间共用键和值，则按键值组计）。十分之一影响轻微，三分之一影响严重，除非用微调恢复。若各层去掉的一样多，则每层至少一个。</translation>
+        </message>
+        <message>
+            <source>Which layers lose them</source>
+            <translation>从哪些层去掉</translation>
+        </message>
+        <message>
+            <source>Each layer as many: the file gets smaller and everything faster. Wherever they matter least: gentler, but they can only be zeroed, and the file keeps its size.</source>
+            <translation>每层同样多：文件变小，一切都更快。最不重要之处：影响更轻，但只能置零，文件大小不变。</translation>
+        </message>
+        <message>
+            <source>Each layer as many, cut</source>
+            <translation>每层同样多，削去</translation>
+        </message>
+        <message>
+            <source>Wherever they matter least, zeroed</source>
+            <translation>最不重要之处，置零</translation>
+        </message>
+        <message>
+            <source>How a head's worth is judged. The gradient tells best. Magnitude is often worse than chance; both it and chance are here to compare with.</source>
+            <translation>注意力头重要性的评判方式。梯度判断得最准。幅值常常比随机还差；两者都列在这里以供比较。</translation>
+        </message>
+        <message>
+            <source>Gradient, within each layer</source>
+            <translation>梯度，逐层内比较</translation>
+        </message>
+        <message>
+            <source>Size of the weights</source>
+            <translation>权重大小</translation>
+        </message>
+        <message>
+            <source>Chance</source>
+            <translation>随机</translation>
+        </message>
+        <message>
+            <source>Exactly these</source>
+            <translation>仅限这些</translation>
+        </message>
+        <message>
+            <source>Layer and head (or group), counted from 0, such as '0.3 1.7': exactly these go, whatever the settings above say. The head map in the window writes it.</source>
+            <translation>层和头（或组），从 0 数起，例如 '0.3 1.7'：只去掉这些，不管上面如何设置。窗口中的注意力头图会填写它。</translation>
+        </message>
+        <message>
+            <source>Solves the output weights of the remaining heads anew, so that each layer's output moves least on the calibration text.</source>
+            <translation>重新求解其余注意力头的输出权重，使每层在校准文本上的输出变动最小。</translation>
+        </message>
+        <message>
+            <source>Windows of text (eight labelled examples each, for a classifier) on which the gradient is looked at. Beyond 32 the order hardly changes. Time grows with it.</source>
+            <translation>用于查看梯度的文本窗口数（对分类器则每个窗口为八个带标签的样例）。超过 32 个后顺序几乎不变。耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>Each layer of {name} has {units} {unit}, and one of them must stay.</source>
+            <translation>{name} 的每层有 {units} 个 {unit}，其中一个必须保留。</translation>
+        </message>
+        <message>
+            <source>Choose a smaller share, or let layers lose different numbers.</source>
+            <translation>请选择更小的份额，或允许各层去掉不同的数目。</translation>
+        </message>
+        <message>
+            <source>Attention heads</source>
+            <translation>注意力头</translation>
+        </message>
+        <message>
+            <source>Under a minute. The heads that the loss misses least are cut: a smaller file and faster attention.</source>
+            <translation>不到一分钟。削去对损失影响最小的注意力头：文件更小，注意力更快。</translation>
+        </message>
+        <message>
+            <source>{word} isn't a head: write layer and {unit} with a point between them.</source>
+            <translation>{word} 不是头：请写层和 {unit}，中间用点隔开。</translation>
+        </message>
+        <message>
+            <source>For example 0.3 1.7, counted from 0.</source>
+            <translation>例如 0.3 1.7，从 0 数起。</translation>
+        </message>
+        <message>
+            <source>There is no {word}: the model has {layers} layers of {units} {plural}, counted from 0.</source>
+            <translation>没有 {word}：模型有 {layers} 层，每层 {units} 个 {plural}，从 0 数起。</translation>
+        </message>
+        <message>
+            <source>Correct the list of heads.</source>
+            <translation>请更正注意力头的列表。</translation>
+        </message>
+        <message>
+            <source>What goes</source>
+            <translation>去掉什么</translation>
+        </message>
+        <message>
+            <source>The method that chooses each time. The first three set single weights to zero, which saves no bytes by itself; heads, channels and layers are cut out, and the file gets smaller.</source>
+            <translation>每次选取时所用的方法。前三种把单个权重置零，这本身不节省字节；注意力头、通道和层则被削去，文件变小。</translation>
+        </message>
+        <message>
+            <source>Weights, by magnitude</source>
+            <translation>权重，按幅值</translation>
+        </message>
+        <message>
+            <source>Weights, by Wanda</source>
+            <translation>权重，按 Wanda</translation>
+        </message>
+        <message>
+            <source>Weights, by SparseGPT</source>
+            <translation>权重，按 SparseGPT</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>Share that goes</source>
+            <translation>去掉的份额</translation>
+        </message>
+        <message>
+            <source>Of the linear layers' weights, of the heads, of the MLP's width or of the layers, in the end.</source>
+            <translation>最终去掉的份额：线性层的权重、注意力头、MLP 宽度或层。</translation>
+        </message>
+        <message>
+            <source>Rounds</source>
+            <translation>轮数</translation>
+        </message>
+        <message>
+            <source>Cuts, each followed by training. More and smaller cuts lose less, and take as much longer.</source>
+            <translation>削减的次数，每次之后都训练。次数多、每次少则损失较小，耗时也相应增加。</translation>
+        </message>
+        <message>
+            <source>Budget</source>
+            <translation>预算</translation>
+        </message>
+        <message>
+            <source>Ends early where, after training, perplexity on text kept aside is so many per cent higher than before the first cut (a classifier: accuracy so many points lower), and keeps the last state that wasn't. Empty: goes all the way.</source>
+            <translation>训练后，若预留文本上的困惑度比首次削减之前高出百分之这么多（分类器：准确率低这么多个百分点），则提前结束，并保留最后一个未超出的状态。留空：一直做完。</translation>
+        </message>
+        <message>
+            <source>After each cut</source>
+            <translation>每次削减之后</translation>
+        </message>
+        <message>
+            <source>Go on with the trained weights; or take those that stay back to what they were before the first cut, which trains longer and sometimes ends better.</source>
+            <translation>从训练后的权重继续；或把保留的权重退回到首次削减之前的值，这样训练更久，有时结果更好。</translation>
+        </message>
+        <message>
+            <source>Go on from the trained weights</source>
+            <translation>从训练后的权重继续</translation>
+        </message>
+        <message>
+            <source>Rewind the weights</source>
+            <translation>退回权重</translation>
+        </message>
+        <message>
+            <source>Learn from</source>
+            <translation>学习来源</translation>
+        </message>
+        <message>
+            <source>The text (a classifier: the labels) alone, or also what the model predicted before the first cut, which loses less and takes a third longer.</source>
+            <translation>只用文本（分类器：标签），或同时用首次削减之前模型的预测；后者损失更小，耗时多三分之一。</translation>
+        </message>
+        <message>
+            <source>The text or labels</source>
+            <translation>文本或标签</translation>
+        </message>
+        <message>
+            <source>The uncut model too</source>
+            <translation>也用未削减的模型</translation>
+        </message>
+        <message>
+            <source>Steps before the first cut</source>
+            <translation>首次削减前的步数</translation>
+        </message>
+        <message>
+            <source>Trains first, where the model doesn't know this kind of text yet. Rewinding goes back to the end of these.</source>
+            <translation>若模型还不熟悉这类文本，先行训练。退回时回到这些步结束之处。</translation>
+        </message>
+        <message>
+            <source>Calibration windows</source>
+            <translation>校准窗口数</translation>
+        </message>
+        <message>
+            <source>Windows of text that the choice is made on each time.</source>
+            <translation>每次选取所依据的文本窗口数。</translation>
+        </message>
+        <message>
+            <source>Steps after each cut</source>
+            <translation>每次削减后的步数</translation>
+        </message>
+        <message>
+            <source>Updates of the weights. More is better until the loss on what's kept aside stops falling.</source>
+            <translation>权重更新的次数。越多越好，直到预留部分上的损失不再下降。</translation>
         </message>
         <message>
             <source>Learning rate</source>
             <translation>学习率</translation>
         </message>
         <message>
-            <source>Size of the updates at their largest. Halve it where perplexity on text kept aside rises; raise it for small models and deep cuts.</source>
-            <translation>更新幅度的最大值。预留文本上的困惑度上升时减半；小模型和深度削减可调高。</translation>
+            <source>Size of the updates at their largest, in every round. Halve it where perplexity rises; raise it for small models.</source>
+            <translation>每一轮中更新幅度的最大值。困惑度上升时减半；小模型可调高。</translation>
         </message>
         <message>
-            <source>Fine-tune</source>
-            <translation>微调</translation>
+            <source>Cut and train in turns</source>
+            <translation>交替削减与训练</translation>
         </message>
         <message>
-            <source>Minutes to hours, needs a text. Wins back much of what pruning cost, on text of that kind; zeros stay zeros.</source>
-            <translation>数分钟到数小时，需要文本。在同类文本上找回剪枝所失去的大部分；零保持为零。</translation>
+            <source>Minutes to hours, needs a text or labels. Loses least at deep cuts: a little goes, training heals it, a little more goes.</source>
+            <translation>数分钟到数小时，需要文本或标签。大幅削减时损失最小：去掉一点，训练恢复，再去掉一点。</translation>
+        </message>
+        <message>
+            <source>{share} % of the {parts} {what} of {name} can't be cut.</source>
+            <translation>无法削去 {name} 的 {parts} 个 {what} 中的 {share} %。</translation>
+        </message>
+        <message>
+            <source>At least one must go, and one must stay: choose another share.</source>
+            <translation>至少要去掉一个，也要保留一个：请选择其他份额。</translation>
+        </message>
+        <message>
+            <source>Cutting</source>
+            <translation>正在削减</translation>
+        </message>
+        <message>
+            <source>Sparsity of layers</source>
+            <translation>各层的稀疏度</translation>
+        </message>
+        <message>
+            <source>Alike: every block loses the same share. By outliers: blocks with more weights that stand out keep more; the mean stays. Try it above 50 %.</source>
+            <translation>相同：每个块去掉同样的份额。按离群值：突出的权重较多的块保留更多；均值不变。可在 50 % 以上尝试。</translation>
+        </message>
+        <message>
+            <source>Alike</source>
+            <translation>相同</translation>
+        </message>
+        <message>
+            <source>By outliers (OWL)</source>
+            <translation>按离群值 (OWL)</translation>
+        </message>
+        <message>
+            <source>Outlier from</source>
+            <translation>离群值阈值</translation>
+        </message>
+        <message>
+            <source>How far above its block's mean a weight's score is to count as an outlier. 5 to 7 in the paper.</source>
+            <translation>权重的得分高出所在块均值多少才算离群值。论文中为 5 到 7。</translation>
+        </message>
+        <message>
+            <source>times the mean</source>
+            <translation>倍均值</translation>
+        </message>
+        <message>
+            <source>Band</source>
+            <translation>偏差范围</translation>
+        </message>
+        <message>
+            <source>How far a block's sparsity may be from the mean. Wider helps at high sparsities; beyond 0.1 mostly harms.</source>
+            <translation>一个块的稀疏度可偏离均值多少。高稀疏度下放宽有益；超过 0.1 大多有害。</translation>
+        </message>
+        <message>
+            <source>Layers to drop</source>
+            <translation>要去掉的层数</translation>
+        </message>
+        <message>
+            <source>How many of the transformer's blocks go. Each one costs more than the one before; a tenth is mild, more needs healing by finetuning.</source>
+            <translation>去掉多少个 transformer 块。每个的代价都比前一个大；十分之一影响轻微，更多则需要微调来恢复。</translation>
+        </message>
+        <message>
+            <source>Block influence: how far a block turns what it gets, seen in one run. Measured loss: every block is tried: surer, and takes as many runs as there are blocks.</source>
+            <translation>块影响度：块把输入偏转多少，运行一次即可看出。实测损失：逐个块尝试：更可靠，有多少块就要运行多少次。</translation>
+        </message>
+        <message>
+            <source>Block influence</source>
+            <translation>块影响度</translation>
+        </message>
+        <message>
+            <source>Measured loss</source>
+            <translation>实测损失</translation>
+        </message>
+        <message>
+            <source>Numbers of blocks, counted from 0, such as '12 17': exactly these go.</source>
+            <translation>块的编号，从 0 数起，例如 '12 17'：只去掉这些。</translation>
+        </message>
+        <message>
+            <source>Windows of text (eight labelled examples each, for a classifier) that blocks are judged on. Time grows with it.</source>
+            <translation>用于评判各块的文本窗口数（对分类器则每个窗口为八个带标签的样例）。耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>Under a minute. Whole blocks go: smaller, and faster by as much, on every machine.</source>
+            <translation>不到一分钟。整块去掉：更小，在任何机器上都按同样比例更快。</translation>
+        </message>
+        <message>
+            <source>Dropping layers</source>
+            <translation>正在去掉层</translation>
+        </message>
+        <message>
+            <source>{word} isn't the number of a layer.</source>
+            <translation>{word} 不是层的编号。</translation>
+        </message>
+        <message>
+            <source>Write numbers counted from 0, as in 12 17.</source>
+            <translation>请写从 0 数起的编号，如 12 17。</translation>
+        </message>
+        <message>
+            <source>The model has {total} layers, counted from 0, and one of them must stay.</source>
+            <translation>模型有 {total} 层，从 0 数起，其中一层必须保留。</translation>
+        </message>
+        <message>
+            <source>Drop fewer, or others.</source>
+            <translation>请少去掉一些，或去掉其他层。</translation>
+        </message>
+        <message>
+            <source>Compare within</source>
+            <translation>比较范围</translation>
+        </message>
+        <message>
+            <source>Where weights compete to stay. Row: every output keeps the same share, the safest. Layer: rows may differ. Whole model: layers with small weights lose the most.</source>
+            <translation>权重在哪里竞争去留。行：每个输出保留相同的份额，最稳妥。层：各行可以不同。整个模型：权重小的层失去最多。</translation>
+        </message>
+        <message>
+            <source>Each output row</source>
+            <translation>每个输出行</translation>
+        </message>
+        <message>
+            <source>Each layer</source>
+            <translation>每一层</translation>
+        </message>
+        <message>
+            <source>The whole model</source>
+            <translation>整个模型</translation>
+        </message>
+        <message>
+            <source>Comparing weights</source>
+            <translation>正在比较权重</translation>
+        </message>
+        <message>
+            <source>Pruning</source>
+            <translation>正在剪枝</translation>
+        </message>
+        <message>
+            <source>Magnitude pruning</source>
+            <translation>幅值剪枝</translation>
+        </message>
+        <message>
+            <source>Seconds, needs no data. Zeros only: no smaller on disk. Mild up to 30 %, harsh at 50 % unless finetuned.</source>
+            <translation>数秒，不需要数据。只产生零：磁盘上不变小。30 % 以内影响轻微，50 % 影响严重，除非再微调。</translation>
         </message>
         <message>
             <source>Pattern</source>
@@ -6140,26 +7810,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>线性层中变为零的权重所占份额。约 0.3 以内准确率下降缓慢，0.5 以上下降很快。</translation>
         </message>
         <message>
-            <source>Compare within</source>
-            <translation>比较范围</translation>
-        </message>
-        <message>
-            <source>Where weights compete to stay. Row: every output keeps the same share, the safest. Layer: rows may differ. Whole model: layers with small weights lose the most.</source>
-            <translation>权重在哪里竞争去留。行：每个输出保留相同的份额，最稳妥。层：各行可以不同。整个模型：权重小的层失去最多。</translation>
-        </message>
-        <message>
-            <source>Each output row</source>
-            <translation>每个输出行</translation>
-        </message>
-        <message>
-            <source>Each layer</source>
-            <translation>每一层</translation>
-        </message>
-        <message>
-            <source>The whole model</source>
-            <translation>整个模型</translation>
-        </message>
-        <message>
             <source>{name} has no linear layers to prune.</source>
             <translation>{name} 没有可剪枝的线性层。</translation>
         </message>
@@ -6172,28 +7822,156 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择自由模式。</translation>
         </message>
         <message>
-            <source>Comparing weights</source>
-            <translation>正在比较权重</translation>
-        </message>
-        <message>
-            <source>Pruning</source>
-            <translation>正在剪枝</translation>
-        </message>
-        <message>
-            <source>Magnitude pruning</source>
-            <translation>幅值剪枝</translation>
-        </message>
-        <message>
-            <source>Seconds, needs no data. Zeros only: no smaller on disk. Mild up to 30 %, harsh at 50 % unless finetuned.</source>
-            <translation>数秒，不需要数据。只产生零：磁盘上不变小。30 % 以内影响轻微，50 % 影响严重，除非再微调。</translation>
-        </message>
-        <message>
             <source>The weights of {layer} aren't all numbers (NaN or infinite), so they can't be compared.</source>
             <translation>{layer} 的权重不全是数字（有 NaN 或无穷），因此无法比较。</translation>
         </message>
         <message>
             <source>The model is damaged; import it again from its source.</source>
             <translation>模型已损坏；请从来源重新导入。</translation>
+        </message>
+        <message>
+            <source>Share of the parameters to remove</source>
+            <translation>要去掉的参数份额</translation>
+        </message>
+        <message>
+            <source>A tenth is mild, a quarter needs healing by distillation, half needs a long one.</source>
+            <translation>十分之一影响轻微，四分之一需要蒸馏来恢复，一半则需要长时间的蒸馏。</translation>
+        </message>
+        <message>
+            <source>Or parameters wanted</source>
+            <translation>或所要的参数量</translation>
+        </message>
+        <message>
+            <source>Make it so many parameters at most, the embedding counted. Empty: by the share above.</source>
+            <translation>使参数量不超过此数，含嵌入。留空：按上面的份额。</translation>
+        </message>
+        <message>
+            <source>million</source>
+            <translation>百万</translation>
+        </message>
+        <message>
+            <source>What may be cut</source>
+            <translation>可削减什么</translation>
+        </message>
+        <message>
+            <source>Everything, whichever costs the least; or only layers, only the MLP's width, only attention heads.</source>
+            <translation>一切，哪个代价最小就削哪个；或只削层、只削 MLP 宽度、只削注意力头。</translation>
+        </message>
+        <message>
+            <source>Layers, width and heads</source>
+            <translation>层、宽度和头</translation>
+        </message>
+        <message>
+            <source>MLP width</source>
+            <translation>MLP 宽度</translation>
+        </message>
+        <message>
+            <source>Solves the weights of the remaining MLP channels anew, so that each block's output moves least on the calibration text.</source>
+            <translation>重新求解其余 MLP 通道的权重，使每个块在校准文本上的输出变动最小。</translation>
+        </message>
+        <message>
+            <source>Windows of text (eight labelled examples each, for a classifier) that every cut is tried on. Time grows with it.</source>
+            <translation>每次削减试验所用的文本窗口数（对分类器则每个窗口为八个带标签的样例）。耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>{name} can't have fewer than {least} million parameters by such cuts: what else it has is its embedding, mostly.</source>
+            <translation>通过这样的削减，{name} 的参数不可能少于 {least} 百万：其余的大多是嵌入。</translation>
+        </message>
+        <message>
+            <source>Choose a larger size, or cut the vocabulary too.</source>
+            <translation>请选择更大的大小，或同时削减词表。</translation>
+        </message>
+        <message>
+            <source>To a size</source>
+            <translation>减到指定大小</translation>
+        </message>
+        <message>
+            <source>Minutes. Say how many parameters: the cuts are divided among layers, width and heads by what each costs, measured.</source>
+            <translation>数分钟。指定参数量：按实测的代价，把削减分配到层、宽度和注意力头。</translation>
+        </message>
+        <message>
+            <source>Layer: blocks of columns lose as many weights as the whole layer's comparison says. Block of columns: all lose the same share, as in the paper; mostly less accurate.</source>
+            <translation>层：各列块按整层比较的结果去掉相应数目的权重。列块：都去掉同样的份额，与论文一致；大多不如前者准确。</translation>
+        </message>
+        <message>
+            <source>Each block of columns</source>
+            <translation>每个列块</translation>
+        </message>
+        <message>
+            <source>Fitting steps</source>
+            <translation>拟合步数</translation>
+        </message>
+        <message>
+            <source>Steps of conjugate gradients that fit the weights that stay to the layer's outputs, once it's known which go. 0: as in the paper, and a fifth faster.</source>
+            <translation>确定去掉哪些权重之后，用共轭梯度使保留的权重拟合该层输出的步数。0：与论文一致，快五分之一。</translation>
+        </message>
+        <message>
+            <source>Damping</source>
+            <translation>阻尼</translation>
+        </message>
+        <message>
+            <source>Share of the mean diagonal added to the Hessian. Raise it to 0.1 where a layer's error is larger than with wanda.</source>
+            <translation>加到海森矩阵上的平均对角元的比例。若某层误差大于 wanda，请升到 0.1。</translation>
+        </message>
+        <message>
+            <source>SparseGPT</source>
+            <translation>SparseGPT</translation>
+        </message>
+        <message>
+            <source>Minutes, needs a text. The most accurate zeros without training: the weights that stay make up for those that go.</source>
+            <translation>数分钟，需要文本。不经训练而得到的最准确的零：由保留的权重弥补去掉的权重。</translation>
+        </message>
+        <message>
+            <source>Seen at least</source>
+            <translation>至少出现</translation>
+        </message>
+        <message>
+            <source>Tokens that the text has fewer times than this go. 1 keeps the text's own tokens all; more makes the file smaller, and rare words become several tokens.</source>
+            <translation>在文本中出现次数少于此数的词元会去掉。1 保留文本自身的所有词元；更大则文件更小，罕见的词会变成多个词元。</translation>
+        </message>
+        <message>
+            <source>times</source>
+            <translation>次</translation>
+        </message>
+        <message>
+            <source>Vocabulary</source>
+            <translation>词表</translation>
+        </message>
+        <message>
+            <source>Seconds. Drops the words that your text never uses. In a small model the embedding is a large part of the file.</source>
+            <translation>数秒。去掉你的文本从不用到的词。在小模型中，嵌入占文件的很大一部分。</translation>
+        </message>
+        <message>
+            <source>The tokenizer of {name} isn't of a kind that can be rebuilt.</source>
+            <translation>{name} 的分词器不属于可重建的种类。</translation>
+        </message>
+        <message>
+            <source>Only tokenizers with a tokenizer.json can.</source>
+            <translation>只有带 tokenizer.json 的分词器可以。</translation>
+        </message>
+        <message>
+            <source>Checking the tokenizer</source>
+            <translation>正在检查分词器</translation>
+        </message>
+        <message>
+            <source>The smaller tokenizer reads {text} in another way than the original does, so it can't be used.</source>
+            <translation>缩小后的分词器读取 {text} 的方式与原来的不同，因此不能使用。</translation>
+        </message>
+        <message>
+            <source>Please report it with the model's name.</source>
+            <translation>请连同模型名称一起报告。</translation>
+        </message>
+        <message>
+            <source>Where weights compete to stay. Row: every output keeps the same share, as in the paper. Layer: rows may differ.</source>
+            <translation>权重在多大范围内竞争保留。行：每个输出保留同样的份额，与论文一致。层：各行可以不同。</translation>
+        </message>
+        <message>
+            <source>Wanda</source>
+            <translation>Wanda</translation>
+        </message>
+        <message>
+            <source>A minute, needs a text. Far better than by magnitude: what matters is a weight's share of the output. No smaller on disk.</source>
+            <translation>约一分钟，需要文本。远好于按幅值：要紧的是权重对输出的贡献。磁盘上不变小。</translation>
         </message>
         <message>
             <source>Grid points</source>
@@ -6324,10 +8102,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>先舍入输入最大的列，此时剩下最多的其他列来承担其误差。仅为比较才关闭。</translation>
         </message>
         <message>
-            <source>Damping</source>
-            <translation>阻尼</translation>
-        </message>
-        <message>
             <source>Share of the mean diagonal added to the Hessian. Raise it to 0.1 where a layer's error is larger than with rtn.</source>
             <translation>加到海森矩阵上的平均对角元的比例。若某层误差大于 rtn，请升到 0.1。</translation>
         </message>
@@ -6346,14 +8120,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Minutes, needs a text. The most accurate 4 bits without training: errors are made up for by the weights not yet rounded.</source>
             <translation>需几分钟和一段文本。不经训练时最准确的 4 位：误差由尚未舍入的权重弥补。</translation>
-        </message>
-        <message>
-            <source>The inputs of a layer don't make a Hessian that can be inverted.</source>
-            <translation>某一层的输入得不到可逆的 Hessian 矩阵。</translation>
-        </message>
-        <message>
-            <source>Raise the damping, or calibrate on another or a longer text.</source>
-            <translation>请调高阻尼，或用另一份或更长的文本校准。</translation>
         </message>
         <message>
             <source>Grid</source>
@@ -6560,10 +8326,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>约一分钟，需要文本。最简单的整数运算，每层一个固定缩放系数；是 8 位方法中损失最大的。</translation>
         </message>
         <message>
-            <source>Budget</source>
-            <translation>预算</translation>
-        </message>
-        <message>
             <source>What bounds the choice: the size of the layers, or how far the outputs may move. The other is made as small as can be.</source>
             <translation>以什么限制选择：各层的大小，或输出允许的偏移。另一项则尽可能小。</translation>
         </message>
@@ -6716,10 +8478,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>缩放系数与权重一起训练。仅为比较时才关闭。</translation>
         </message>
         <message>
-            <source>Learn from</source>
-            <translation>学习来源</translation>
-        </message>
-        <message>
             <source>The teacher: what the model said before it was quantized, which keeps it what it was. The text: what's written there.</source>
             <translation>教师：模型量化之前的输出，使它保持原貌。文本：其中所写的内容。</translation>
         </message>
@@ -6746,6 +8504,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens.</source>
             <translation>比较之前使两个模型的概率更平缓。越高，教给学生的不太可能的词元越多。</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>Updates of the weights. More is better until the loss on text kept aside stops falling.</source>
+            <translation>权重更新的次数。越多越好，直到预留文本上的损失不再下降。</translation>
         </message>
         <message>
             <source>Size of the updates at their largest. Halve it where the loss on text kept aside rises; raise it for 3 bits and below.</source>
@@ -6852,16 +8618,160 @@ Drop a folder or a .gguf file here.</source>
             <translation>约一分钟，需要文本。在层的结构允许之处，权重和输入均为 8 位而几乎没有损失。</translation>
         </message>
         <message>
+            <source>Weights that learn</source>
+            <translation>参与学习的权重</translation>
+        </message>
+        <message>
+            <source>All: the best accuracy. Only the head: three times as fast, and the encoder stays as it is.</source>
+            <translation>全部：准确率最好。仅分类头：速度为三倍，编码器保持原样。</translation>
+        </message>
+        <message>
+            <source>All</source>
+            <translation>全部</translation>
+        </message>
+        <message>
+            <source>Only the head</source>
+            <translation>仅分类头</translation>
+        </message>
+        <message>
+            <source>Updates of the weights. One to three passes over the examples are usual; more is better until the loss on examples kept aside stops falling.</source>
+            <translation>权重更新的次数。通常为遍历样例一到三遍；越多越好，直到预留样例上的损失不再下降。</translation>
+        </message>
+        <message>
+            <source>Batch</source>
+            <translation>批次</translation>
+        </message>
+        <message>
+            <source>Examples a step. Larger is steadier and slower.</source>
+            <translation>每步的样例数。越大越平稳也越慢。</translation>
+        </message>
+        <message>
+            <source>examples</source>
+            <translation>样例</translation>
+        </message>
+        <message>
+            <source>Longer texts are cut at so many tokens. Memory and time grow with it.</source>
+            <translation>更长的文本在此词元数处截断。内存和耗时随之增加。</translation>
+        </message>
+        <message>
+            <source>Size of the updates at their largest. Halve it where the loss jumps; for the head alone take ten times as much.</source>
+            <translation>更新幅度的最大值。损失跳动时减半；只训练分类头时取十倍。</translation>
+        </message>
+        <message>
+            <source>Teach to classify</source>
+            <translation>教会分类</translation>
+        </message>
+        <message>
+            <source>Minutes, needs labels. Gives an encoder a head that tells classes of text apart; its accuracy is measured from then on.</source>
+            <translation>数分钟，需要标签。给编码器加上区分文本类别的分类头；此后测量它的准确率。</translation>
+        </message>
+        <message>
+            <source>transformers has no classifier for {architecture}.</source>
+            <translation>transformers 没有 {architecture} 的分类器。</translation>
+        </message>
+        <message>
+            <source>Choose another encoder.</source>
+            <translation>请选择另一个编码器。</translation>
+        </message>
+        <message>
+            <source>The weights of {architecture} don't fit the classifier of its kind.</source>
+            <translation>{architecture} 的权重与同类的分类器不匹配。</translation>
+        </message>
+        <message>
+            <source>The detail names them; please report this model.</source>
+            <translation>详情列出了它们；请报告这个模型。</translation>
+        </message>
+        <message>
+            <source>Keep zeros</source>
+            <translation>保持零</translation>
+        </message>
+        <message>
+            <source>Whether weights of linear layers that are exactly zero stay so. Automatic: where more than 1 % are, as after pruning. Never undoes the pruning.</source>
+            <translation>线性层中恰好为零的权重是否保持为零。自动：当超过 1 % 为零时保持，例如剪枝之后。绝不会撤销剪枝。</translation>
+        </message>
+        <message>
+            <source>Where it was pruned</source>
+            <translation>在剪过的地方</translation>
+        </message>
+        <message>
+            <source>Always</source>
+            <translation>总是</translation>
+        </message>
+        <message>
+            <source>Never</source>
+            <translation>从不</translation>
+        </message>
+        <message>
+            <source>All: learns most. Low rank: a small addition to each linear layer, folded into it at the end; needs a third of the memory and forgets less of what the model knew.</source>
+            <translation>全部：学得最多。低秩：给每个线性层加上小的附加项，最后并入其中；只需三分之一的内存，也更少忘记模型原来所知的。</translation>
+        </message>
+        <message>
+            <source>Low-rank additions (LoRA)</source>
+            <translation>低秩附加项 (LoRA)</translation>
+        </message>
+        <message>
+            <source>The text (a classifier: the labels) alone, or also what the uncut model predicts, which heals better on little data and takes a third longer.</source>
+            <translation>只用文本（分类器：标签），或同时用未削减的模型的预测；后者在数据少时恢复得更好，耗时多三分之一。</translation>
+        </message>
+        <message>
+            <source>Whose predictions it learns from. Empty: the model that this one was cut down from.</source>
+            <translation>学习谁的预测。留空：这个模型削减之前的模型。</translation>
+        </message>
+        <message>
+            <source>How much the text or the labels count beside the teacher. 0: only the teacher.</source>
+            <translation>除教师之外，文本或标签占多大分量。0：只看教师。</translation>
+        </message>
+        <message>
+            <source>Rank</source>
+            <translation>秩</translation>
+        </message>
+        <message>
+            <source>Of the additions. Higher learns more and takes more memory; 8 to 64 are usual.</source>
+            <translation>附加项的秩。越高学得越多，占用内存也越多；通常为 8 到 64。</translation>
+        </message>
+        <message>
+            <source>Learning rate of the additions</source>
+            <translation>附加项的学习率</translation>
+        </message>
+        <message>
+            <source>Ten times that of full fine-tuning is usual. Halve it where perplexity on text kept aside rises.</source>
+            <translation>通常为全量微调的十倍。预留文本上的困惑度上升时减半。</translation>
+        </message>
+        <message>
+            <source>Size of the updates at their largest. Halve it where perplexity on text kept aside rises; raise it for small models and deep cuts.</source>
+            <translation>更新幅度的最大值。预留文本上的困惑度上升时减半；小模型和深度削减可调高。</translation>
+        </message>
+        <message>
+            <source>Fine-tune</source>
+            <translation>微调</translation>
+        </message>
+        <message>
+            <source>Minutes to hours, needs a text or labels. Wins back much of what pruning cost, on data of that kind; zeros stay zeros.</source>
+            <translation>数分钟到数小时，需要文本或标签。在同类数据上找回剪枝所失去的大部分；零保持为零。</translation>
+        </message>
+        <message>
+            <source>{name} wasn't cut down from another model here, so there is none to learn from.</source>
+            <translation>{name} 不是在这里由另一个模型削减而来的，因此没有可学习的对象。</translation>
+        </message>
+        <message>
+            <source>Choose a teacher, or learn from the text alone.</source>
+            <translation>请选择教师，或只从文本学习。</translation>
+        </message>
+        <message>
+            <source>{teacher} can't teach {name}: its tokens, its classes or its task are others.</source>
+            <translation>{teacher} 不能教 {name}：词元、类别或任务不同。</translation>
+        </message>
+        <message>
+            <source>Choose a teacher with the same tokenizer that does the same.</source>
+            <translation>请选择分词器和任务都相同的教师。</translation>
+        </message>
+        <message>
             <source>Measuring sensitivity</source>
             <translation>正在测量敏感度</translation>
         </message>
         <message>
             <source>The model's outputs aren't numbers (NaN or infinite), so they can't be compared.</source>
             <translation>模型的输出不是数字（NaN 或无穷），因此无法比较。</translation>
-        </message>
-        <message>
-            <source>Its weights are damaged; import it again from its source.</source>
-            <translation>它的权重已损坏；请从来源重新导入。</translation>
         </message>
         <message>
             <source>{architecture} gives no probabilities, so there is no KL to measure.</source>
@@ -6896,20 +8806,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>无法逐块处理 {architecture}：{why}。</translation>
         </message>
         <message>
-            <source>Batch</source>
-            <translation>批次</translation>
-        </message>
-        <message>
-            <source>Windows of text a step. Larger is steadier and slower; halve it where memory runs out.</source>
-            <translation>每步的文本窗口数。越大越平稳也越慢；内存不足时减半。</translation>
+            <source>Windows of text, or labelled examples, a step. Larger is steadier and slower; halve it where memory runs out.</source>
+            <translation>每步的文本窗口数或带标签的样例数。越大越平稳也越慢；内存不足时减半。</translation>
         </message>
         <message>
             <source>windows</source>
             <translation>个窗口</translation>
         </message>
         <message>
-            <source>Tokens a window. Memory and time grow with it; longer than what the model will read later is wasted.</source>
-            <translation>每个窗口的词元数。内存和时间随之增长；超过模型日后会读的长度就是浪费。</translation>
+            <source>Tokens a window, or of an example at most. Memory and time grow with it; longer than what the model will read later is wasted.</source>
+            <translation>每个窗口的词元数，或每个样例的词元数上限。内存和耗时随之增加；比模型以后要读的更长则是浪费。</translation>
         </message>
         <message>
             <source>Size of the updates at their largest. Halve it where the loss jumps or rises; double it where it hardly falls.</source>
@@ -6986,10 +8892,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a longer text, or a context of at most {most}.</source>
             <translation>请选择更长的文本，或不超过 {most} 的上下文。</translation>
-        </message>
-        <message>
-            <source>Training</source>
-            <translation>正在训练</translation>
         </message>
         <message>
             <source>The training diverged: at step {step} the loss isn't a number any more.</source>
@@ -7508,6 +9410,30 @@ Drop a folder or a .gguf file here.</source>
             <translation>它必须能放进内存：请关闭其他程序，或使用内存更大的机器。</translation>
         </message>
         <message>
+            <source>{architecture} can't be cut: {why}.</source>
+            <translation>{architecture} 无法削减：{why}。</translation>
+        </message>
+        <message>
+            <source>Choose a method that works on single weights, such as magnitude.</source>
+            <translation>请选择作用于单个权重的方法，例如幅值剪枝。</translation>
+        </message>
+        <message>
+            <source>A model needs one block at least.</source>
+            <translation>模型至少需要一个块。</translation>
+        </message>
+        <message>
+            <source>Drop fewer.</source>
+            <translation>请少去掉一些。</translation>
+        </message>
+        <message>
+            <source>{architecture} can't be cut like that: {why}.</source>
+            <translation>{architecture} 无法这样削减：{why}。</translation>
+        </message>
+        <message>
+            <source>Choose another amount, or only zeros instead of a smaller file.</source>
+            <translation>请选择其他数量，或只置零而不缩小文件。</translation>
+        </message>
+        <message>
             <source>{file} is only a Git LFS pointer: the weights themselves haven't been downloaded.</source>
             <translation>{file} 只是 Git LFS 指针：权重本身尚未下载。</translation>
         </message>
@@ -7640,6 +9566,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>无法读取 {path}：{why}。</translation>
         </message>
         <message>
+            <source>{name} is quantized, so what its heads are worth can't be judged.</source>
+            <translation>{name} 已经量化，因此无法评判其注意力头的重要性。</translation>
+        </message>
+        <message>
+            <source>There is no head {unit} in {name}.</source>
+            <translation>{name} 中没有头 {unit}。</translation>
+        </message>
+        <message>
+            <source>Open the map again.</source>
+            <translation>请重新打开图。</translation>
+        </message>
+        <message>
             <source>Measuring size</source>
             <translation>正在测量大小</translation>
         </message>
@@ -7682,6 +9620,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a reference with the same tokenizer, such as the model that it was made from.</source>
             <translation>请选择使用相同分词器的参照，例如生成它的原模型。</translation>
+        </message>
+        <message>
+            <source>{reference} doesn't classify, so {name} can't be compared with it.</source>
+            <translation>{reference} 不做分类，因此 {name} 无法与它比较。</translation>
+        </message>
+        <message>
+            <source>Choose a classifier as the reference.</source>
+            <translation>请选择分类器作为参照。</translation>
         </message>
         <message>
             <source>{name} is quantized already, so its layers can't be tried at other widths.</source>
@@ -7778,10 +9724,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{path} isn't valid JSON.</source>
             <translation>{path} 不是有效的 JSON。</translation>
-        </message>
-        <message>
-            <source>Download or write it again.</source>
-            <translation>请重新下载或写入。</translation>
         </message>
         <message>
             <source>{path} doesn't hold a JSON object.</source>
@@ -7912,12 +9854,60 @@ Drop a folder or a .gguf file here.</source>
             <translation>学生：从 {name} 的权重开始；教师是父变体 {name2}。</translation>
         </message>
         <message>
-            <source>It chooses the teacher's token {n} % of the time ({n2} % before).</source>
-            <translation>它有 {n} % 的时候选中教师的词元（之前为 {n2} %）。</translation>
+            <source>It chooses the teacher's {what} {n} % of the time ({n2} % before).</source>
+            <translation>它有 {n} % 的时候选中教师的 {what}（之前为 {n2} %）。</translation>
         </message>
         <message>
-            <source>{held} zeros held ({n} % of the linear layers' weights).</source>
-            <translation>保持了 {held} 个零（线性层权重的 {n} %）。</translation>
+            <source>There were no labels: what the model itself answers on the text stood for them.</source>
+            <translation>没有标签：以模型自身在文本上的回答代替。</translation>
+        </message>
+        <message>
+            <source>MLP width {width} becomes {left}</source>
+            <translation>MLP 宽度由 {width} 变为 {left}</translation>
+        </message>
+        <message>
+            <source>MLP width {width} -&gt; {left} in each of {layers} blocks ({n} % of its channels); {n2} % of all parameters are gone.</source>
+            <translation>{layers} 个块各自的 MLP 宽度 {width} -&gt; {left}（其通道的 {n} %）；去掉了全部参数的 {n2} %。</translation>
+        </message>
+        <message>
+            <source>Cut: {said}, {n} in each layer; {n2} % of all parameters are gone.</source>
+            <translation>已削去：{said}，每层 {n} 个；去掉了全部参数的 {n2} %。</translation>
+        </message>
+        <message>
+            <source>Saved as {__name__}, which computes the same: {family} would refuse {num_attention_heads} heads.</source>
+            <translation>保存为 {__name__}，其计算结果相同：{family} 会拒绝 {num_attention_heads} 个头。</translation>
+        </message>
+        <message>
+            <source>0 % smaller on disk: {said} were zeroed ({zeros} weights, {n} % of all), since {n2}.</source>
+            <translation>磁盘上小 0 %：{said} 已置零（{zeros} 个权重，占全部的 {n} %），原因：{n2}。</translation>
+        </message>
+        <message>
+            <source>a layer without any head can not be written down</source>
+            <translation>没有任何头的层无法写出</translation>
+        </message>
+        <message>
+            <source>The nearest cut that makes the file smaller: uniform, {gone} of {units} {n} of each layer (share {share}).</source>
+            <translation>最接近的、能缩小文件的削减：均匀地从每层的 {units} 个 {n} 中去掉 {gone} 个（份额 {share}）。</translation>
+        </message>
+        <message>
+            <source>Without the time that choosing takes.</source>
+            <translation>不含选取所需的时间。</translation>
+        </message>
+        <message>
+            <source>On what's kept aside, after training each time: {n}.</source>
+            <translation>预留部分上的结果，每次训练之后：{n}。</translation>
+        </message>
+        <message>
+            <source>Blocks lose between {n} % and {n2} % of their weights: those with more outliers lose less.</source>
+            <translation>各块去掉其权重的 {n} % 到 {n2} %：离群值较多的去掉较少。</translation>
+        </message>
+        <message>
+            <source>{count} of {total} layers go</source>
+            <translation>去掉 {total} 层中的 {count} 层</translation>
+        </message>
+        <message>
+            <source>Dropped {n} of {total} layers, counted from 0: {n2}{said}; {n3} % of all parameters are gone.</source>
+            <translation>去掉了 {total} 层中的 {n} 层，从 0 数起：{n2}{said}；去掉了全部参数的 {n3} %。</translation>
         </message>
         <message>
             <source>0 % smaller on disk, {n} % zeros</source>
@@ -7928,8 +9918,40 @@ Drop a folder or a .gguf file here.</source>
             <translation>磁盘上小 0 %，{n} % 为零：{n2} 个线性层的 {weights} 个权重中有 {zeros} 个为零（{n3} %）；嵌入、输出头、归一化和偏置未动。</translation>
         </message>
         <message>
-            <source>Left as they were, since {group} doesn't divide their width: {n}.</source>
-            <translation>保持原样，因为 {group} 不能整除它们的宽度：{n}。</translation>
+            <source>Zeros are computed with like other numbers, so by itself nothing is faster.</source>
+            <translation>零与其他数一样参与计算，因此本身并不会更快。</translation>
+        </message>
+        <message>
+            <source>Left as they were, since {n} doesn't divide their width: {n2}.</source>
+            <translation>保持原样，因为 {n} 不能整除其宽度：{n2}。</translation>
+        </message>
+        <message>
+            <source>Outside the blocks, so pruned by magnitude alone: {n}.</source>
+            <translation>位于各块之外，因此只按幅值剪枝：{n}。</translation>
+        </message>
+        <message>
+            <source>{n} million parameters become {n2} million at most</source>
+            <translation>参数量由 {n} 百万变为至多 {n2} 百万</translation>
+        </message>
+        <message>
+            <source>{n} million parameters became {n2} million ({n3} % fewer): {n4}; loss on the calibration text {first} before, {n5} after.</source>
+            <translation>参数量由 {n} 百万变为 {n2} 百万（少 {n3} %）：{n4}；校准文本上的损失之前为 {first}，之后为 {n5}。</translation>
+        </message>
+        <message>
+            <source>How much smaller depends on the text; known once it has been read</source>
+            <translation>能缩小多少取决于文本；读取文本后可知</translation>
+        </message>
+        <message>
+            <source>Vocabulary {size} -&gt; {n} tokens: what {name} uses, and what any other text can be written with. {n2} % of all parameters are gone.</source>
+            <translation>词表 {size} -&gt; {n} 个词元：{name} 用到的，以及能写出任何其他文本的。去掉了全部参数的 {n2} %。</translation>
+        </message>
+        <message>
+            <source>{name} now takes {after} tokens instead of {before} ({n} % more).</source>
+            <translation>{name} 现在需要 {after} 个词元，而不是 {before} 个（多 {n} %）。</translation>
+        </message>
+        <message>
+            <source>{name} is read as the same {before} tokens; text unlike it takes more tokens than before.</source>
+            <translation>{name} 仍读为同样的 {before} 个词元；与它不同的文本所需词元比以前多。</translation>
         </message>
         <message>
             <source>{scaled} of them with their columns scaled; the inverse lies in the layer before.</source>
@@ -8112,8 +10134,24 @@ Drop a folder or a .gguf file here.</source>
             <translation>int8</translation>
         </message>
         <message>
-            <source>Not faster here: Spokeshave and plain transformers compute the same numbers from copies in floating point, rounding included. Runtimes such as vLLM multiply in 8 bits.</source>
-            <translation>在这里并不更快：Spokeshave 和普通 transformers 用浮点副本算出同样的数值，包括舍入。vLLM 等运行时以 8 位相乘。</translation>
+            <source>Classes: {shown}.</source>
+            <translation>类别：{shown}。</translation>
+        </message>
+        <message>
+            <source>Learnt from {n} examples; a fifth of {name} is held out for measuring.</source>
+            <translation>从 {n} 个样例学习；{name} 的五分之一留出用于测量。</translation>
+        </message>
+        <message>
+            <source>Taught by {n} beside the truth.</source>
+            <translation>除真实答案外，还由 {n} 来教。</translation>
+        </message>
+        <message>
+            <source>the uncut model</source>
+            <translation>未削减的模型</translation>
+        </message>
+        <message>
+            <source>Low-rank additions of rank {rank} to the linear layers, folded into them.</source>
+            <translation>给线性层加上秩为 {rank} 的低秩附加项，并已并入其中。</translation>
         </message>
         <message>
             <source>{after} at the best step ({best_step}), which was kept</source>
@@ -8124,8 +10162,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>之后从未更低：未作任何改动</translation>
         </message>
         <message>
-            <source>{steps} steps{n}; perplexity on text kept aside {before} before, {kept}.</source>
-            <translation>{steps} 步{n}；预留文本上的困惑度训练前为 {before}，{kept}。</translation>
+            <source>{steps} steps{n}; {what} {before} before, {kept}.</source>
+            <translation>{steps} 步{n}；{what} 训练前为 {before}，{kept}。</translation>
         </message>
         <message>
             <source>, finished early as asked</source>
@@ -8286,6 +10324,42 @@ Drop a folder or a .gguf file here.</source>
             <translation>与教师的一致率</translation>
         </message>
         <message>
+            <source>Accuracy on examples kept aside</source>
+            <translation>预留样例上的准确率</translation>
+        </message>
+        <message>
+            <source>Perplexity after each round</source>
+            <translation>每轮之后的困惑度</translation>
+        </message>
+        <message>
+            <source>Accuracy after each round</source>
+            <translation>每轮之后的准确率</translation>
+        </message>
+        <message>
+            <source>Share gone after each round</source>
+            <translation>每轮之后去掉的份额</translation>
+        </message>
+        <message>
+            <source>Error of a gradient</source>
+            <translation>梯度的误差</translation>
+        </message>
+        <message>
+            <source>Loss after each cut</source>
+            <translation>每次削减后的损失</translation>
+        </message>
+        <message>
+            <source>Parameters after each cut</source>
+            <translation>每次削减后的参数量</translation>
+        </message>
+        <message>
+            <source>As heads go, by {criterion}</source>
+            <translation>逐个去掉注意力头，按 {criterion}</translation>
+        </message>
+        <message>
+            <source>Loss on text kept aside: {choice}</source>
+            <translation>预留文本上的损失：{choice}</translation>
+        </message>
+        <message>
             <source>What the training makes smaller, at each step, on the text it learns from. Lower is better.</source>
             <translation>训练在所学文本上逐步减小的量。越低越好。</translation>
         </message>
@@ -8306,6 +10380,22 @@ Drop a folder or a .gguf file here.</source>
             <translation>在不参与训练的文本末尾上测得。越低越好；若重新上升，说明模型在死记文本。</translation>
         </message>
         <message>
+            <source>Share of right answers on examples that aren't trained on and that the best step is chosen by. Higher is better.</source>
+            <translation>在不参与训练、用来选取最佳一步的样例上，答对的比例。越高越好。</translation>
+        </message>
+        <message>
+            <source>On text kept aside, after the training that follows each cut; round 0 is before the first.</source>
+            <translation>预留文本上的值，在每次削减后的训练之后测得；第 0 轮为首次削减之前。</translation>
+        </message>
+        <message>
+            <source>On examples kept aside, after the training that follows each cut; round 0 is before the first.</source>
+            <translation>预留样例上的值，在每次削减后的训练之后测得；第 0 轮为首次削减之前。</translation>
+        </message>
+        <message>
+            <source>Share of the linear layers' weights that's gone, by rounds; most goes early.</source>
+            <translation>线性层的权重中已去掉的份额，按轮次；大部分在前几轮去掉。</translation>
+        </message>
+        <message>
             <source>On the end of the text, which isn't trained on. The step where it's lowest is the one that's kept.</source>
             <translation>在不参与训练的文本末尾上测得。保留它最低的那一步。</translation>
         </message>
@@ -8316,6 +10406,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Share of the tokens of text kept aside for which both find the same next token likeliest. Higher is better.</source>
             <translation>在预留文本中，两者认为最可能的下一个词元相同的比例。越高越好。</translation>
+        </message>
+        <message>
+            <source>Of a gradient as it arrives: |change| / |gradient|.</source>
+            <translation>梯度到达时的误差：|变化| / |梯度|。</translation>
+        </message>
+        <message>
+            <source>What's left after each cut of depth, width or heads.</source>
+            <translation>每次削减深度、宽度或注意力头后剩余的参数。</translation>
+        </message>
+        <message>
+            <source>On the calibration text, after each cut. The cut that costs least a parameter is made each time.</source>
+            <translation>校准文本上的值，每次削减之后测得。每次都选单位参数代价最小的削减。</translation>
         </message>
     </context>
     <context>
@@ -8379,6 +10481,25 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{kept} of {n} are kept; {token} is {why}.</source>
             <translation>{n} 个中保留 {kept} 个；{token}：{why}。</translation>
+        </message>
+    </context>
+    <context>
+        <name>gradients</name>
+        <message>
+            <source>{n} bits, a scale a tensor</source>
+            <translation>{n} 位，每张量一个缩放系数</translation>
+        </message>
+        <message>
+            <source>{n} bits, a scale a tensor, error feedback</source>
+            <translation>{n} 位，每张量一个缩放系数，误差反馈</translation>
+        </message>
+        <message>
+            <source>{n} bits, a scale a row</source>
+            <translation>{n} 位，每行一个缩放系数</translation>
+        </message>
+        <message>
+            <source>{n} bits, a scale a row, error feedback</source>
+            <translation>{n} 位，每行一个缩放系数，误差反馈</translation>
         </message>
     </context>
     <context>
@@ -9070,6 +11191,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>{path} 是空的。</translation>
         </message>
         <message>
+            <source>Choose a file of labelled examples.</source>
+            <translation>请选择带标签的样例文件。</translation>
+        </message>
+        <message>
+            <source>Choose a .csv, .tsv, .jsonl or .parquet file, or give a data set of the Hub as org/name.</source>
+            <translation>请选择 .csv、.tsv、.jsonl 或 .parquet 文件，或以 org/name 给出 Hub 上的数据集。</translation>
+        </message>
+        <message>
             <source>Give it a name.</source>
             <translation>请给它一个名称。</translation>
         </message>
@@ -9118,10 +11247,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>它不适用于这类模型。</translation>
         </message>
         <message>
-            <source>It needs labelled examples, which this wizard can't give it yet.</source>
-            <translation>它需要带标签的样例，这个向导还无法提供。</translation>
-        </message>
-        <message>
             <source>There is no model in this workspace yet.</source>
             <translation>这个工作区里还没有模型。</translation>
         </message>
@@ -9138,6 +11263,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择一种方法。</translation>
         </message>
         <message>
+            <source>The examples haven't been read yet.</source>
+            <translation>尚未读取样例。</translation>
+        </message>
+        <message>
             <source>It would be measured on the text that it's trained on, which flatters it. Choose another text to measure on.</source>
             <translation>这样会在训练所用的文本上测量，结果会偏好。请选择另一份文本来测量。</translation>
         </message>
@@ -9146,12 +11275,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>就是这个变体本身。</translation>
         </message>
         <message>
+            <source>It doesn't do the same: one classifies, the other doesn't.</source>
+            <translation>两者的任务不同：一个做分类，另一个不做。</translation>
+        </message>
+        <message>
             <source>Its tokenizer has other tokens, so the two can't be compared token by token.</source>
             <translation>它的分词器的词元不同，因此两者无法逐词元比较。</translation>
         </message>
         <message>
             <source>Choose at least one variant.</source>
             <translation>请至少选择一个变体。</translation>
+        </message>
+        <message>
+            <source>It isn't known what {name} learnt from: choose labelled examples.</source>
+            <translation>不知道 {name} 是从什么学习的：请选择带标签的样例。</translation>
         </message>
         <message>
             <source>It isn't known what this model does, so its inputs can't be described.</source>
