@@ -188,7 +188,7 @@ class LibraryView(QFrame):
 
     def _views(self, v: Variant) -> list[tuple[str, str, str, bool]]:
         """What can be looked at part by part; what each part is worth only where it isn't quantized yet."""
-        layers = ("layers", "columns", self.tr("&Layers…"), True)
+        layers = ("layers", "columns", self.tr("La&yers…"), True)
         if v.info.quantization:
             return [layers]
         judged = v.info.task in ("causal-lm", "classifier")
