@@ -3,6 +3,7 @@
     pytest -m bench tests/bench/bench_quantization.py -s
 
 SmolLM2-135M and MiniLM from $SHELF; calibrated on the starter's training text, measured on its held-out text in windows of 512.
+MiniLM also as a classifier of film reviews, taught first, for some minutes; or $SPOKESHAVE_BENCH_CLASSIFIER, the folder of one.
 Every variant is saved and measured from its folder, set beside what was estimated. llmcompressor (pinned to other versions of
 transformers and compressed-tensors) runs in a virtual environment of its own, whose Python $LLMCOMPRESSOR_PYTHON names; without
 one it's left out, with a word. Asserts the orders that must hold, nothing about time.
@@ -21,11 +22,13 @@ import torch
 
 import resources
 from core import methods
-from core.data.text import read_text, token_ids
-from core.evaluate import embedding
+from core.data.labels import Labels, read_labels, split
+from core.data.text import Text, read_text, token_ids
+from core.evaluate import accuracy, embedding
 from core.evaluate.perplexity import score
 from core.methods import calibration
 from core.models import bring, load, save, size
+from core.recipe import LabelsRef
 from core.run import Run
 
 TOKENS, WINDOWS = 8192, 16
@@ -57,10 +60,10 @@ def smollm2(shelf, tmp_path_factory):
     return folder
 
 
-def make(folder: Path, to: Path, name: str, values: dict) -> float:
-    """Applies the method and saves to `to`; seconds of the method alone."""
+def make(folder: Path, to: Path, name: str, values: dict, labels: Labels | None = None, text: Text | None = None) -> float:
+    """Applies the method and saves to `to`; seconds of the method alone. text: the starter's training text by default."""
     loaded, method = load.load(folder), methods.get(name)
-    given = methods.Given(loaded.tokenizer, folder, loaded.info, text=read_text(resources.TRAIN_TEXT))
+    given = methods.Given(loaded.tokenizer, folder, loaded.info, text=text or read_text(resources.TRAIN_TEXT), labels=labels)
     begun = time.perf_counter()
     model = method.apply(loaded.model, methods.checked(method, values), Run(), given).model
     took = time.perf_counter() - begun
@@ -161,3 +164,67 @@ def test_against_llmcompressor(smollm2, tmp_path, symmetric):
         kl[name] = m["kl"]
         print(f"{name:16} {m['perplexity'] / base:7.4f} {m['kl']:8.4f} {m['agreement']:7.4f} {seconds:7.0f}")
     assert kl["ours"] <= kl["llmcompressor"]
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize(("bits", "average"), [(4, 4.25), (3, 3.25)])
+def test_mixed_against_one_width(smollm2, tmp_path, bits, average):
+    """Both by GPTQ on symmetric groups, which are what can be mixed, at the same size."""
+    original, ledger = load.load(smollm2), size.ledger(smollm2)
+    ids = token_ids(read_text(resources.HELDOUT_TEXT), original.tokenizer, TOKENS)
+    base = score(original.model, ids, context=512)[0].value
+    print(f"\n{bits} bits in groups of 64 against mixed widths, {WINDOWS} windows of calibration")
+    print(f"{'':10} {'MB':>7} {'ratio':>6} {'KL':>7} {'agree':>6} {'s':>5}")
+    kl = {}
+    for name, values in (("gptq", {"bits": bits, "symmetric": True}), ("mixed", {"average_bits": average, "rounding": "gptq"})):
+        took = make(smollm2, tmp_path / name, name, G64 | CALIBRATED | values)
+        after = size.ledger(tmp_path / name, original_parameters=ledger.parameters)
+        m = {x.kind: x.value for x in score(load.load(tmp_path / name).model, ids, context=512, reference=original.model)}
+        kl[name] = m["kl"]
+        quality = f"{m['perplexity'] / base:6.3f} {m['kl']:7.4f} {m['agreement']:6.3f}"
+        print(f"{name:10} {after.bytes_on_disk / 1e6:7.2f} {quality} {took:5.0f}", flush=True)
+    assert kl["mixed"] < kl["gptq"]
+
+
+FILM = [
+    ("rtn", {"bits": 8}),
+    ("rtn", {"bits": 8, "embeddings": 8}),
+    ("int8_dynamic", {}),
+    ("smoothquant", {"windows": 32, "context": 128}),
+    *((n, G64 | {"bits": 4, "symmetric": False}) for n in ("rtn", "hqq")),
+    *((n, G64 | {"bits": 4, "symmetric": False, "windows": 32, "context": 128}) for n in ("awq", "gptq")),
+    *((n, G64 | {"bits": 3, "symmetric": False} | more) for n, more in (("rtn", {}), ("gptq", {"windows": 32, "context": 128}))),
+]
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(7200)
+def test_film_reviews(shelf, tmp_path):
+    """Accuracy on the held-out fifth; calibrated on the reviews that the classifier learnt from."""
+    if not (shelf / "labels" / "movie.csv").exists():
+        pytest.skip(f"the shelf of real models isn't at {shelf}")
+    labels = read_labels(LabelsRef(path=str(shelf / "labels" / "movie.csv")))
+    source = Path(os.environ.get("SPOKESHAVE_BENCH_CLASSIFIER", tmp_path / "taught"))
+    if not source.exists():
+        made = make(shelf / "minilm-l6", source, "classify", {}, labels)
+        print(f"\ntaught in {made:.0f} s")
+    reference, ledger = load.load(source, dtype="float32"), size.ledger(source)
+    learn = Text(labels.name, labels.path, "\n".join(labels.some(split(labels).learn)[0]), labels.sha256)
+    first = accuracy.score(reference.model, reference.tokenizer, labels)[0]
+    print(f"\nMiniLM on film reviews, {first.n:,} held out")
+    print(f"{'variant':34} {'MB':>6} {'accuracy, 95 %':>22} {'KL':>8} {'agree':>6} {'s':>5}")
+    print(f"{'original':34} {ledger.bytes_on_disk / 1e6:6.2f} {first.value:8.4f} ({first.low:.4f}-{first.high:.4f})")
+    found = {}
+    for number, (name, settings) in enumerate(FILM):
+        method = methods.get(name)
+        label = methods.label(method, methods.checked(method, settings))
+        took = make(source, tmp_path / str(number), name, settings, labels, learn)
+        after = size.ledger(tmp_path / str(number), original_parameters=ledger.parameters)
+        model = load.load(tmp_path / str(number), dtype="float32").model
+        m = {x.kind: x for x in accuracy.score(model, reference.tokenizer, labels, reference=reference.model)}
+        found[label] = m["kl"].value
+        right = f"{m['accuracy'].value:8.4f} ({m['accuracy'].low:.4f}-{m['accuracy'].high:.4f})"
+        kl = f"{m['kl'].value:8.5f} {m['agreement'].value:6.4f}"
+        print(f"{label:34} {after.bytes_on_disk / 1e6:6.2f} {right} {kl} {took:5.0f}", flush=True)
+    assert found["gptq 4-bit g64 asymmetric"] < found["rtn 4-bit g64 asymmetric"]
