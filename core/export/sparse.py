@@ -63,7 +63,8 @@ def pack(folder: Path, to: Path, run: Run, *, name: str = "", overwrite: bool = 
     """Packs the model in `folder` into the new folder `to` (one file and a report); returns the report.
 
     {format, file, bytes, dense_bytes, sparse_tensors, tensors, seconds, ...}, bytes being the file's. Raises UserError: the target is
-    taken or can't be written to, no space, a file that reads back otherwise. Cancelled between tensors. After either, nothing is left.
+    taken or can't be written to, no space, too few zeros, a file that reads back otherwise. Cancelled between tensors. After either,
+    nothing is left.
     """
     folder, to = Path(folder), Path(to).absolute()
     begun = time.perf_counter()
@@ -131,6 +132,13 @@ def _pack(folder: Path, made: Path, name: str, run: Run) -> dict[str, Any]:
             sparse += len(found) == 2
             total += 1
             parts += found
+    if not sparse:
+        raise UserError(
+            "Packed, {name} would be no smaller: none of its tensors has zeros enough.",
+            hint="Prune it first; a mask pays from a sixteenth of zeros on in 16 bits.",
+            kind="model",
+            name=name,
+        )
     hashes = {p.name: _sha256(p, run) for p in (*rest, *weights)}
     path = made / f"{name}{ENDING}"
     header = _header(parts, {"format": FORMAT, "files": json.dumps(hashes), "tensors": json.dumps(order), "version": core.__version__})

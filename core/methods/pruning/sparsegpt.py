@@ -45,7 +45,7 @@ class SparseGptParams(CalibrationParams, LayerSparsityParams):
         6,
         title="Fitting steps",
         help="Steps of conjugate gradients that fit the weights that stay to the layer's outputs, once it's known which go. "
-        "0: as in the paper, and a fifth faster.",
+        "0: as in the paper.",
         ge=0,
         le=100,
         advanced=True,

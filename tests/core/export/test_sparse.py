@@ -88,10 +88,10 @@ def test_shards_and_their_index_come_back(pruned, tmp_path, monkeypatch):
     assert contents(tmp_path / "back") == contents(folder)
 
 
-def test_without_zeros_nothing_is_stored_sparsely(pico_llama, tmp_path):
-    report, _ = pack(pico_llama, tmp_path / "packed")
-    assert report["sparse_tensors"] == 0
-    assert report["bytes"] < report["dense_bytes"] + 8000
+def test_what_would_be_no_smaller_is_refused(pico_llama, tmp_path):
+    with pytest.raises(UserError, match="no smaller"):
+        pack(pico_llama, tmp_path / "packed")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut", "foreign", "outside"])
