@@ -30,8 +30,7 @@ from tests.bench.bench_quantization import TOKENS, make, smollm2  # noqa: F401
 CASES = [
     ("heads", {"share": 0.33, "compensate": False}),
     ("heads", {"share": 0.33, "compensate": True}),
-    ("heads", {"share": 0.1, "allocation": "global", "compensate": True}),
-    ("heads", {"share": 0.3, "allocation": "global", "compensate": True}),
+    ("heads", {"share": 0.1, "allocation": "global"}),
     *(("layers", {"count": n}) for n in (1, 2, 3)),
     ("layers", {"count": 2, "criterion": "loss"}),
     *(("channels", {"share": share, "compensate": adjust}) for share in (0.1, 0.2) for adjust in (True, False)),
@@ -62,9 +61,9 @@ def test_heads_by_criterion(smollm2):  # noqa: F811
             with importance.silenced(model, shape, off):
                 value = score(model, ids, context=512)[0].value
             found[name, share] = value / base
-            expected = sum(float(scores["taylor"][unit]) for unit in off)
+            expected = sum(float(scores["expected"][unit]) for unit in off)
             print(f"{name:20} {share:6.0%} {value:10.2f} {value / base:7.3f} {math.log(value / base):9.3f} {expected:8.3f}", flush=True)
-    assert found["taylor", 0.1] < found["random", 0.1] < found["magnitude", 0.1]
+    assert found["taylor", 0.1] < min(found[name, 0.1] for name in ("taylor_normalised", "random", "magnitude"))
     assert found["taylor", 0.1] <= 1.08
     assert found["taylor", 0.1] < found["taylor", 0.2] < found["taylor", 0.3]
 

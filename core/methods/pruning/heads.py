@@ -72,7 +72,9 @@ class HeadsParams(CalibrationParams):
     compensate: bool = knob(
         True,
         title="Adjust the weights that stay",
-        help="Solves the output weights of the remaining heads anew, so that each layer's output moves least on the calibration text.",
+        help="Solves the output weights of the remaining heads anew, so that each layer's output moves least on the calibration text. Only "
+        "where each layer loses as many: elsewhere it was found not to help.",
+        unless={"allocation": "global", "chosen": ""},
     )
     windows: int = knob(
         16,
@@ -171,10 +173,10 @@ def _take(
     why = "layers lose different numbers of them" if not even else surgery.heads_stay_because(model, left) if left else ""
     said = f"{len(off)} of {shape.layers * shape.units} {_plural(shape)}"
     before = sum(p.numel() for p in model.parameters())
-    if params.compensate:
+    if params.compensate and even:
         ids, more = calibration.draw(given.text, given.tokenizer, params, given.info, given.seed, run)
-        notes += [note for note in more if note not in notes]
         compensate(model, shape, off, ids, run)
+        notes += [note for note in more if note not in notes] + ["The output weights of the heads that stay were adjusted."]
     if not why and left:
         keep = [torch.tensor([unit for unit in range(shape.units) if (layer, unit) not in off]) for layer in range(shape.layers)]
         family = type(model).__name__
