@@ -1,5 +1,6 @@
 """Shared fixtures: pico models made on the spot, and a check that no test leaves a thread or a process behind."""
 
+import contextlib
 import multiprocessing
 import os
 import threading
@@ -44,13 +45,13 @@ def shelf() -> Path:
     return Path(os.environ.get("SHELF", "~/.cache/shelf")).expanduser()
 
 
-@pytest.fixture(autouse=True)
-def warm_processes(request):
-    """What core starts in this test starts warm, unless it's marked `cold`."""
-    if "cold" in request.keywords or not warm.supported():
-        yield
-    else:
-        yield from warm.install()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    """What core starts in this test, and in the fixtures that it's the first to ask for, starts warm, unless it's marked `cold`."""
+    if "cold" in item.keywords or not warm.supported():
+        return (yield)
+    with contextlib.contextmanager(warm.install)():
+        return (yield)
 
 
 def pytest_unconfigure():

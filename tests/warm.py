@@ -370,7 +370,8 @@ def ready(name: str) -> None:
     if VARIABLE not in os.environ:
         _home = tempfile.TemporaryDirectory(prefix="spokeshave-warm-")
         os.environ[VARIABLE] = _home.name
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}  # numpy's BLAS would start its threads when it's imported
+        # numpy's BLAS would start its threads when it's imported; and how OpenMP's wait is read then (core.jobs says it for workers)
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
         _templates.append(subprocess.Popen([sys.executable, "-m", "tests.warm", _home.name, "plain", *PLAIN], cwd=ROOT, env=environment))
     if _home is None:
         return  # started warm itself: whoever started the templates waited for them

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 import resources
 from app.main_window import MainWindow
 from app.settings import Settings
+from core.workspace import Workspace, write_atomically
 
 PATIENCE = 200_000  # ms; a loaded machine is slow, and the test is about what happens, not how fast
 
@@ -36,7 +37,12 @@ def window(qtbot, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    made = MainWindow(tmp_path / "bench", starter=True, settings=Settings(tmp_path / "settings.ini"))
+    # the starter's text, but less of it: what's measured here is whether, not how well
+    text = tmp_path / "held-out.txt"
+    text.write_text(resources.HELDOUT_TEXT.read_text(encoding="utf-8")[:9_000], encoding="utf-8")
+    workspace = Workspace(tmp_path / "bench", create=True)
+    write_atomically(workspace.folder / "workspace.json", workspace.settings.model_copy(update={"text": str(text)}).model_dump_json())
+    made = MainWindow(workspace.folder, starter=True, settings=Settings(tmp_path / "settings.ini"))
     made.show()
     yield made
     made.close_now()

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 import core.worker.tasks as tasks
+import resources
 from core import events, methods
 from core.errors import UserError
 from core.methods import gradients, training
@@ -190,7 +191,8 @@ def test_names():
 
 
 @pytest.fixture
-def home(tmp_path, pico_llama):
+def home(tmp_path, pico_llama, pico_text, monkeypatch):
+    monkeypatch.setattr(resources, "TRAIN_TEXT", pico_text)  # the starter's takes seconds to be cut into a pico model's tokens
     folder = str(tmp_path / "home")
     spec = ImportSpec(workspace=folder, source=str(pico_llama), measure=False)
     return folder, tasks.import_model(Job(id="j", title="t", spec=spec), Run())["variant"]
