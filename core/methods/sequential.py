@@ -55,20 +55,37 @@ S = TypeVar("S", bound=Statistic)
 class Hessian:
     """sum of x x^T, which is half the Hessian of the squared error of the outputs in each row of the weight."""
 
+    STRIP = 128  # rows of the sum that are added to together on the CPU, only from the diagonal on: it's symmetric
+
     def __init__(self, columns: int, device: torch.device):
-        self.sum = torch.zeros(columns, columns, device=device)  # (in, in)
+        self._sum = torch.zeros(columns, columns, device=device)  # (in, in)
+        self._strips = range(0, columns, self.STRIP if device.type == "cpu" else columns)
+        self._whole = True  # whether what's below the diagonal is there too
         self.magnitude = torch.zeros(columns, device=device)  # (in,): sum of |x|
         self.tokens = 0
 
     def add(self, x: Tensor) -> None:
-        self.sum.addmm_(x.t(), x)
+        for start in self._strips:
+            end = start + self._strips.step
+            self._sum[start:end, start:].addmm_(x[:, start:end].t(), x[:, start:])
+        self._whole = len(self._strips) == 1
         self.magnitude += x.abs().sum(0)
         self.tokens += len(x)
 
     @property
+    def sum(self) -> Tensor:
+        """(in, in), symmetric."""
+        if not self._whole:
+            for start in self._strips:
+                end = start + self._strips.step
+                self._sum[end:, start:end] = self._sum[start:end, end:].t()
+            self._whole = True
+        return self._sum
+
+    @property
     def squares(self) -> Tensor:
         """Mean square of each input: (in,)."""
-        return self.sum.diagonal() / self.tokens
+        return self._sum.diagonal() / self.tokens
 
     def power(self, matrix: Tensor) -> float:
         return float(((matrix @ self.sum) * matrix).sum().clamp_min(0)) / self.tokens

@@ -3,8 +3,9 @@
 Frantar & Alistarh, 'SparseGPT: Massive Language Models Can Be Accurately Pruned in One-Shot' (2023), algorithm 1: the inverse
 Hessian of a layer's inputs by Cholesky, damped; the mask of a block of columns chosen when it's reached, by w² / [H⁻¹]², from
 weights that already took up the errors before; N:M patterns group by group. Beyond the paper: how many weights a block of columns
-loses is what the whole layer's scores say, and the weights that stay are fitted once more when it's known which they are. Block by
-block, each on the outputs of the pruned ones before it. Covers the linear layers of the blocks, GPT-2's transposed ones included;
+loses follows from a comparison of the whole layer's by what each would cost alone (Hassibi & Stork, 'Second order derivatives for
+network pruning: Optimal Brain Surgeon', 1993), and the weights that stay are fitted once more when it's known which they are. Block
+by block, each on the outputs of the pruned ones before it. Covers the linear layers of the blocks, GPT-2's transposed ones included;
 those outside are pruned by magnitude. Saves no byte.
 """
 
@@ -20,7 +21,7 @@ from core.methods.calibration import CalibrationParams
 from core.methods.hessian import Factor, factorise
 from core.methods.pruning import layer_sparsity, patterns
 from core.methods.pruning.layer_sparsity import LayerSparsityParams
-from core.methods.pruning.patterns import SHAPES, count_of, finite, layer_mask, n_of_m_mask
+from core.methods.pruning.patterns import SHAPES, count_of, finite, layer_mask, least_of
 from core.methods.sequential import Hessian
 from core.models.blocks import linears, weight_of
 from core.params import knob
@@ -121,7 +122,7 @@ def compensated(
     """weight (out, in) with exactly `zeros` zeros, the error of each column taken up by those after it in the factor's order.
 
     pattern: n of every m neighbours in a row instead, in the columns' own order. even: every block of columns loses the same share;
-    else as many as are among the layer's `zeros` least scores before anything was pruned. Weights that are 0 already stay 0 and are
+    else as many as are among the layer's `zeros` that would cost least, each gone alone. Weights that are 0 already stay 0 and are
     counted; where they're more than asked for, they're all.
     """
     rows, columns = weight.shape
@@ -130,7 +131,11 @@ def compensated(
     # (in, 1); an input that's always 0 needs no weight
     weighing = (1 / factor.upper.diagonal().square()).masked_fill(factor.dead[factor.order], 0)[:, None]
     score = lambda part: (work[part].square() * weighing[part]).masked_fill_(frozen[part], -1)
-    gone = layer_mask(score(slice(None)), zeros) if pattern is None and not even else None
+    gone = None
+    if pattern is None and not even:
+        # what each would cost if it went alone and all others made up for it, whatever their order: w² / [H⁻¹]_jj
+        alone = (1 / factor.upper.square().sum(0)).masked_fill(factor.dead[factor.order], 0)[:, None]  # (in, 1)
+        gone = layer_mask((work.square() * alone).masked_fill_(frozen, -1), zeros)
     done, frozen_after = 0, int(frozen.sum())
     for start in range(0, columns, block):
         end = min(start + block, columns)
@@ -147,7 +152,7 @@ def compensated(
         for i, divisor in enumerate(upper.diagonal().tolist()):
             if pattern is not None and i % pattern[1] == 0:
                 group = slice(start + i, start + i + pattern[1])
-                found = n_of_m_mask(score(group).t(), *pattern).t() | frozen[group]  # (m, out), by the weights as they are by now
+                found = least_of(score(group), pattern[0]) | frozen[group]  # (m, out), by the weights as they are by now
             lost = part[i].masked_fill(~(chosen[i] if pattern is None else found[i % pattern[1]]), 0)
             part[i] -= lost
             errors[i] = lost / divisor

@@ -62,7 +62,8 @@ def test_the_scaled_rounding_errs_less_on_the_outputs_than_the_plain_one():
 def test_where_inputs_are_alike_nothing_is_scaled():
     weight = torch.randn(16, 32, generator=torch.Generator().manual_seed(2))
     stat = Hessian(32, torch.device("cpu"))
-    stat.sum, stat.magnitude, stat.tokens = torch.eye(32), torch.ones(32), 1
+    stat.add(torch.eye(32))
+    stat.tokens = 1
     assert best_scales([weight], stat, Plain(), 20, 4, 16, True, torch.float32) is None
 
 

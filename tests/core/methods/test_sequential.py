@@ -284,3 +284,16 @@ def test_special_tokens_frame_each_window_once(task, last):
 def test_no_padding_token_is_ever_calibrated_on(pico_bert):
     ids, _ = draw(load.load(pico_bert), windows=16, context=32)
     assert (ids != 0).all()
+
+
+@pytest.mark.parametrize("columns", [5, Hessian.STRIP, 2 * Hessian.STRIP, 2 * Hessian.STRIP + 37])
+def test_a_hessian_that_is_added_to_from_the_diagonal_on_is_whole_whenever_it_is_read(columns):
+    generator = torch.Generator().manual_seed(columns)
+    hessian, seen = Hessian(columns, torch.device("cpu")), torch.zeros(columns, columns, dtype=torch.float64)
+    for tokens in (3, 7, 50):
+        x = torch.randn(tokens, columns, generator=generator)
+        hessian.add(x)
+        seen += x.double().t() @ x.double()
+        assert torch.allclose(hessian.squares.double(), seen.diagonal() / hessian.tokens, rtol=1e-5)
+        assert torch.allclose(hessian.sum.double(), seen, atol=1e-3)  # read in between, and added to again
+        assert torch.allclose(hessian.sum, hessian.sum.t(), atol=1e-4)
