@@ -28,6 +28,7 @@ from core.params import knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
+ADJUSTED_ON = CalibrationParams(windows=32, context=512)  # more than losses need: few tokens would be fitted, not learnt from
 STEPS = 12  # cuts into which the way is divided, at least, where the model's parts are small enough
 
 
@@ -59,7 +60,7 @@ class ResizeParams(CalibrationParams):
     compensate: bool = knob(
         True,
         title="Adjust the weights that stay",
-        help="Solves the weights of the remaining MLP channels anew, so that each block's output moves least on the calibration text.",
+        help="Solves the weights of the remaining heads and MLP channels anew, so that each layer's output moves least on the text.",
         advanced=True,
     )
     windows: int = knob(
@@ -82,11 +83,15 @@ class ResizeParams(CalibrationParams):
 def estimate_resize(params: ResizeParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
     wanted = _wanted(params, info.parameters or 0)
     gone = max(0, (info.parameters or 0) - wanted)
-    memory, once = estimates.walking(info, params.windows, params.context, device, 1, 1 if params.compensate else 0)
+    memory, once = estimates.walking(info, params.windows, params.context, device, 1)
+    adjusting: float | None = 0.0
+    if params.compensate:
+        more, adjusting = estimates.walking(info, ADJUSTED_ON.windows, ADJUSTED_ON.context, device, 2, 1)
+        memory = max(memory, more)
     return {
         "bytes_on_disk": ledger.bytes_on_disk - gone * estimates.stored_bytes(info),
         "memory": memory,
-        "seconds": once * 6 * STEPS if once else None,
+        "seconds": once * 6 * STEPS + adjusting if once is not None and adjusting is not None else None,
         "notes": [f"{(info.parameters or 0) / 1e6:,.1f} million parameters become {wanted / 1e6:,.1f} million at most"],
     }
 
@@ -117,7 +122,11 @@ def resize(model: Any, params: ResizeParams, run: Run, given: Given) -> Outcome:
     if before <= wanted:
         return Outcome(model, (f"It has {before:,} parameters, no more than {wanted:,}: nothing was cut.",))
     examples, notes = importance.draw(model, given, params, run)
-    search = Search(model, examples, run, params.among)
+    ids: Tensor | None = None
+    if params.compensate:
+        ids, more = calibration.draw(given.text, given.tokenizer, ADJUSTED_ON, given.info, given.seed, run)
+        notes += [note for note in more if note not in notes]
+    search = Search(model, examples, run, params.among, ids)
     if search.least() > wanted:
         raise UserError(
             "{name} can't have fewer than {least} million parameters by such cuts: what else it has is its embedding, mostly.",
@@ -129,10 +138,6 @@ def resize(model: Any, params: ResizeParams, run: Run, given: Given) -> Outcome:
     model = search.model
     width = search.width
     if width < surgery.anatomy(model).width:
-        ids = None
-        if params.compensate:
-            ids, more = calibration.draw(given.text, given.tokenizer, params, given.info, given.seed, run)
-            notes += [note for note in more if note not in notes]
         shape = surgery.anatomy(model)
         scores = None if ids is not None else search.channel_scores()
         model = channels.narrowed(model, shape, width, run, ids, scores=scores, compensate=params.compensate)
@@ -160,10 +165,13 @@ class Cut:
 
 
 class Search:
-    """The model on its way down. Blocks and heads are cut at once; channels are silenced until the end, when all are known."""
+    """The model on its way down. Blocks and heads are cut at once; channels are silenced until the end, when all are known.
 
-    def __init__(self, model: Any, examples: Examples, run: Run, among: str = "all"):
-        self.model, self.examples, self.run = model, examples, run
+    ids: (windows, context) on which the output weights of the heads that stay are adjusted where some are cut; None: they aren't.
+    """
+
+    def __init__(self, model: Any, examples: Examples, run: Run, among: str = "all", ids: Tensor | None = None):
+        self.model, self.examples, self.run, self.ids = model, examples, run, ids
         self.kinds = ("depth", "width", "heads") if among == "all" else (among,)
         self.start = surgery.anatomy(model)
         self.width = self.start.width  # channels that each MLP has left
@@ -284,6 +292,9 @@ class Search:
         off = heads.least_of_each(self._units, 1)
 
         def make() -> None:
+            if self.ids is not None:
+                with self._narrow(shape, self.width):
+                    heads.compensate(self.model, shape, off, self.ids, self.run)
             keep = [torch.tensor([u for u in range(shape.units) if (layer, u) not in off]) for layer in range(shape.layers)]
             self.model = surgery.cut_heads(self.model, keep)
             self._units = None

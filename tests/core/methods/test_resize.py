@@ -110,3 +110,16 @@ def test_models_whose_heads_stay_lose_depth_and_width(request, source):
     after = surgery.anatomy(out.model)
     assert after.units == before.units
     assert (after.layers, after.width) != (before.layers, before.width)
+
+
+def test_heads_that_stay_are_adjusted_as_they_are_cut(folder):
+    found = {}
+    for compensate in (False, True):
+        loaded = load.load(folder)
+        examples = importance.draw(loaded.model, give(loaded), resize.ResizeParams(**SMALL), Run())[0]
+        with torch.no_grad():
+            before = torch.cat([loaded.model(**fed).logits for fed in examples.inputs])
+        model = apply("resize", loaded, share=0.05, among="heads", compensate=compensate, **SMALL).model
+        with torch.no_grad():
+            found[compensate] = float((torch.cat([model(**fed).logits for fed in examples.inputs]) - before).square().mean())
+    assert found[True] < found[False]
