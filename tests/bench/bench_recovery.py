@@ -37,7 +37,7 @@ CUTS = {
     "layers": [("layers", {"count": 2} | LOOK)],
     "heads": [("heads", {"share": 0.1, "allocation": "global"} | LOOK)],
     "channels": [("channels", {"share": 0.2} | LOOK)],
-    "resize": [("resize", {"parameters": 0.75} | LOOK)],
+    "resize": [("resize", {"share": 0.25})],
 }
 
 
