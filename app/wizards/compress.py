@@ -400,7 +400,7 @@ class ReviewPage(Page):
         self.body.addWidget(self.estimate)
         self.notice = Notice(self)
         self.body.addWidget(self.notice)
-        self.measure = QCheckBox(self.tr("Measure it afterwards: perplexity, difference from the original, speed"), self)
+        self.measure = QCheckBox(self.tr("Measure it afterwards: perplexity (a classifier: accuracy), difference from the original, speed"), self)
         self.measure.setObjectName("measure")
         self.measure.setToolTip(self.tr("Without a measurement the variant has no place on the plot"))
         self.measure.setChecked(plan.measure)
@@ -438,12 +438,21 @@ class ReviewPage(Page):
     def entered(self) -> None:
         plan = self.wizard.plan
         self.device.fill()
+        self.measure.setText(self._what_is_measured())
         if not self.name_is_own:
             plan.name = plan.suggested_name()
             with QSignalBlocker(self.name):
                 self.name.setText(plan.name)
         self._read()
         self.wizard.estimate_soon()
+
+    def _what_is_measured(self) -> str:
+        plan = self.wizard.plan
+        if plan.measures_labels:
+            return self.tr("Measure it afterwards: accuracy on the examples held out, speed")
+        if plan.source is not None and plan.source.info.task == "encoder":
+            return self.tr("Measure it afterwards: difference from the original, speed")
+        return self.tr("Measure it afterwards: perplexity (a classifier: accuracy), difference from the original, speed")
 
     def _named(self, text: str) -> None:
         self.name_is_own = bool(text.strip())
@@ -456,7 +465,7 @@ class ReviewPage(Page):
         plan.seed = self.seed.value()
         plan.measure = self.measure.isChecked()
         plan.measure_text = self.text.path()
-        self.text.setVisible(plan.measure)
+        self.text.setVisible(plan.measure and not plan.measures_labels)
         if plan.chosen is not None:
             self._show_recipe(plan.recipe().to_yaml().rstrip())
         self.tell_memory()
