@@ -43,6 +43,7 @@ from core.records import Variant
 INT_LIMIT = 2**31 - 1
 MOST_SEGMENTS, LONGEST_SEGMENTS = 4, 26  # more choices than this, or longer labels, become a combo box
 TWO_COLUMNS = 440  # narrower than this, fields stand one below the other
+FEW, DECADES_BELOW = 50, 100  # a default under a 50th of the range: its slider goes by powers of ten, from a 100th of the default
 CAPTION = 120  # longer help is cut at its first sentence; all of it is in the tooltip
 
 
@@ -77,7 +78,7 @@ class IntEditor(QSpinBox):
         self._none = low - 1 if knob.optional else None
         self.setRange(low if self._none is None else self._none, high)
         if self._none is not None:
-            self.setSpecialValueText(self.tr("automatic"))
+            self.setSpecialValueText(self.tr("not set"))
         self.setSingleStep(int(knob.step or 1))
         self.setGroupSeparatorShown(high >= 10_000)
         if knob.unit:
@@ -85,6 +86,16 @@ class IntEditor(QSpinBox):
         calm_wheel(self)
         self.set_value(knob.default)
         self.valueChanged.connect(lambda _: self.changed.emit())
+
+    def validate(self, text: str, position: int) -> Any:
+        if self._none is not None and not text.removesuffix(self.suffix()).strip():
+            return QValidator.State.Acceptable, text, position
+        return super().validate(text, position)
+
+    def valueFromText(self, text: str) -> int:
+        if self._none is not None and not text.removesuffix(self.suffix()).strip():
+            return self._none
+        return super().valueFromText(text)
 
     def value_or_none(self) -> int | None:
         return None if self._none is not None and self.value() == self._none else self.value()
@@ -103,13 +114,13 @@ class FloatBox(QDoubleSpinBox):
 
     def __init__(self, knob: Knob, parent: QWidget | None = None):
         super().__init__(parent)
-        self.setDecimals(12)
         low = -1e12 if knob.low is None else float(knob.low)
         high = 1e12 if knob.high is None else float(knob.high)
         self._none = low - 1 if knob.optional else None
+        self.setDecimals(12)
         self.setRange(low if self._none is None else self._none, high)
         if self._none is not None:
-            self.setSpecialValueText(self.tr("automatic"))
+            self.setSpecialValueText(self.tr("not set"))
         if knob.step:
             self.setSingleStep(knob.step)
         else:
@@ -125,14 +136,17 @@ class FloatBox(QDoubleSpinBox):
         return text.replace("e-0", "e-").replace("e+0", "e+")
 
     def valueFromText(self, text: str) -> float:
+        bare = self._bare(text)
+        if self._none is not None and not bare:
+            return self._none
         try:
-            return float(self._bare(text))
+            return float(bare)
         except ValueError:
             return self.value()
 
     def validate(self, text: str, position: int) -> Any:
         bare = self._bare(text)
-        if text == self.specialValueText():
+        if text == self.specialValueText() or (self._none is not None and not bare):
             return QValidator.State.Acceptable, text, position
         try:
             number = float(bare)
@@ -162,7 +176,10 @@ class FloatBox(QDoubleSpinBox):
 
 
 class FloatEditor(QWidget):
-    """A spin box, with a slider beside it where both ends are known and near each other."""
+    """A spin box, with a slider beside it where both ends are known and near each other.
+
+    Where the default is a tiny part of the range, as a learning rate's is, the slider goes by powers of ten.
+    """
 
     changed = Signal()
     NOTCHES = 1000
@@ -176,6 +193,11 @@ class FloatEditor(QWidget):
         self.setFocusProxy(self.box)
         self.slider: QSlider | None = None
         self._low, self._high, self._step = knob.low, knob.high, knob.step
+        small = float(knob.default) if isinstance(knob.default, (int, float)) else 0.0
+        bounded = knob.low is not None and knob.high is not None
+        self._powers = bounded and not knob.step and 0 <= knob.low < small <= knob.high / FEW  # type: ignore[operator]
+        if self._powers:
+            self._low = max(knob.low or 0.0, small / DECADES_BELOW)
         if knob.low is not None and knob.high is not None and knob.high - knob.low <= 10 and not knob.optional:
             self.slider = QSlider(Qt.Orientation.Horizontal, self)
             self.slider.setRange(0, self.NOTCHES)
@@ -199,6 +221,9 @@ class FloatEditor(QWidget):
     def _slid(self, notch: int) -> None:
         assert self._low is not None
         assert self._high is not None
+        if self._powers:
+            self.box.setValue(float(f"{self._low * (self._high / self._low) ** (notch / self.NOTCHES):.2g}"))
+            return
         value = self._low + (self._high - self._low) * notch / self.NOTCHES
         step = self._step or 0.01
         self.box.setValue(float(f"{round(value / step) * step:.9g}"))
@@ -209,8 +234,13 @@ class FloatEditor(QWidget):
 
     def _follow(self) -> None:
         if self.slider is not None and self._low is not None and self._high is not None:
+            value = self.box.value()
+            if self._powers:
+                share = math.log(max(value, self._low) / self._low) / math.log(self._high / self._low)
+            else:
+                share = (value - self._low) / (self._high - self._low)
             with QSignalBlocker(self.slider):
-                self.slider.setValue(round((self.box.value() - self._low) / (self._high - self._low) * self.NOTCHES))
+                self.slider.setValue(round(share * self.NOTCHES))
 
 
 class BoolEditor(QCheckBox):

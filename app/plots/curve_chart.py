@@ -15,7 +15,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPen
 
 from app import text
 from app.plots.chart import Chart
-from app.plots.geometry import nice_ticks, padded, smoothed, thinned
+from app.plots.geometry import padded, smoothed, thinned, two_ticks, whole_ticks
 from app.theme import numbers, theme
 
 COLORS = ("accent", "kind_quantized", "kind_distilled", "kind_combined", "kind_pruned")
@@ -31,7 +31,7 @@ class CurveChart(Chart):
         self._curves: dict[str, list[tuple[float, float]]] = {}
         self._lines: dict[str, tuple[pg.PlotCurveItem, pg.PlotCurveItem]] = {}  # what was measured, and its course
         super().__init__(movable=False)
-        self.x_ticks = self.y_ticks = nice_ticks
+        self.x_ticks, self.y_ticks = whole_ticks, two_ticks
         self.x_title = self.tr("Step")
         self.setMinimumHeight(72)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -108,6 +108,9 @@ class CurveChart(Chart):
         painter.setPen(theme().color("text"))
         at = QRectF(area.left() + 8, area.bottom() - 20, area.width() - 16, 18)
         painter.drawText(at, int(Qt.AlignmentFlag.AlignLeft), self.reading())
+        if not self._x_axis.title:  # a low plot has no line for it
+            painter.setPen(theme().color("muted"))
+            painter.drawText(at, int(Qt.AlignmentFlag.AlignRight), self.x_title)
         painter.restore()
 
     def _paint_legend(self, painter: QPainter, area: QRectF) -> None:

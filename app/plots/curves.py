@@ -108,12 +108,13 @@ class CurvesView(QWidget):
             if name not in known and name.partition("/")[0] not in curves.keys() - {name}:
                 self._add(name)
         self._stack.setCurrentIndex(1 if curves else 0)
-        self._names.setVisible(self._names.count() > 1)
+        self._names.setVisible(self._names.count() > 0)  # one curve needs its name, too
         name = self._names.currentData()
         self._names.setToolTip(curve_help(name) if name else "")
         # parts of a loss ('loss/teacher') are drawn with it: they share its scale
         family = {n: c for n, c in curves.items() if n == name or n.startswith(f"{name}/")} if name else {}
         if family or self._made is not None:
+            self._chart.x_title = curve_steps(name or "")
             self._chart.set_curves(family)
 
 
@@ -149,6 +150,17 @@ def curve_title(name: str) -> str:
     if family == "heldout_loss":
         return tr("curves", "Loss on text kept aside: {choice}").format(choice=part)
     return name.replace("_", " ")
+
+
+def curve_steps(name: str) -> str:
+    """What a curve's steps count."""
+    tr = QCoreApplication.translate
+    family = name.partition("/")[0]
+    return {
+        "iterative": tr("curves", "Round"),
+        "resize": tr("curves", "Cut"),
+        "heads": tr("curves", "Heads gone"),
+    }.get(family, tr("curves", "Step"))
 
 
 def curve_help(name: str) -> str:

@@ -141,6 +141,12 @@ def nice_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]
     return out
 
 
+def two_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]]:
+    """As `nice_ticks`, but at least two where there's room for any: a single one gives no scale."""
+    tries = (nice_ticks(low, high, n) for n in range(most, most + 4))
+    return next((found for found in tries if len(found) > 1), nice_ticks(low, high, most))
+
+
 def whole_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]]:
     """As `nice_ticks`, at whole numbers only: of things that are counted."""
     found = nice_ticks(low, high, most)

@@ -231,7 +231,7 @@ class TradeoffPlot(Chart):
         least = 0.06 if spec.log else {"%": 4.0}.get(spec.unit, 0.02)
         bottom, top = g.without_outliers(ys, [d.y for d in self.dots if d.front] or ys, stretch=0.6)
         # the front's intervals belong to the picture, as long as they leave the points a quarter of the height
-        reach = 1.5 * max(top - bottom, least)
+        reach = 1.5 * max(top - bottom, least) if top > bottom else math.inf  # a lone point's interval is shown whole
         ends = [(d.low, d.high) for d in self.dots if d.front and d.low is not None and d.high is not None]
         bottom_end = max(min([bottom, *(low for low, _ in ends)]), bottom - reach)
         top_end = min(max([top, *(high for _, high in ends)]), top + reach)

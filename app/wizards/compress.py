@@ -400,7 +400,7 @@ class ReviewPage(Page):
         self.body.addWidget(self.estimate)
         self.notice = Notice(self)
         self.body.addWidget(self.notice)
-        self.measure = QCheckBox(self.tr("Measure it afterwards: perplexity (a classifier: accuracy), difference from the original, speed"), self)
+        self.measure = QCheckBox(self.tr("Measure it afterwards: perplexity, difference from the original, speed"), self)
         self.measure.setObjectName("measure")
         self.measure.setToolTip(self.tr("Without a measurement the variant has no place on the plot"))
         self.measure.setChecked(plan.measure)
@@ -452,7 +452,7 @@ class ReviewPage(Page):
             return self.tr("Measure it afterwards: accuracy on the examples held out, speed")
         if plan.source is not None and plan.source.info.task == "encoder":
             return self.tr("Measure it afterwards: difference from the original, speed")
-        return self.tr("Measure it afterwards: perplexity (a classifier: accuracy), difference from the original, speed")
+        return self.tr("Measure it afterwards: perplexity, difference from the original, speed")
 
     def _named(self, text: str) -> None:
         self.name_is_own = bool(text.strip())

@@ -19,6 +19,7 @@ from core.recipe import LabelsRef
 from core.records import LabelsSpec
 
 SHOWN_CLASSES = 6
+LOPSIDED = 0.65  # a class with so large a share of the examples is remarked on
 
 
 class LabelsChoice(QWidget):
@@ -161,6 +162,13 @@ class LabelsChoice(QWidget):
             ),
             self.tr("{n} are held out for measuring.").format(n=_whole(found["heldout"])),
         ]
+        if found["rows"] and counts and max(n for _, n in counts) >= LOPSIDED * found["rows"]:
+            name, most = max(counts, key=lambda each: each[1])
+            said.append(
+                self.tr("Always answering '{name}' would be right for {share} %: an accuracy near that says little.").format(
+                    name=name, share=f"{100 * most / found['rows']:.0f}"
+                )
+            )
         if found["left_out"]:
             said.append(self.tr("{n} rows without a text or a class are left out.").format(n=_whole(found["left_out"])))
         self._tell("", " ".join(said))

@@ -336,6 +336,11 @@ class CompressPlan:
         return "labels" in self._needs
 
     @property
+    def measures_labels(self) -> bool:
+        """Whether what comes out is a classifier, which is measured on labelled examples, not on a text."""
+        return self.needs_labels or (self.source is not None and self.source.info.task == "classifier")
+
+    @property
     def _needs(self) -> set[str]:
         if self.chosen is None:
             return set()
@@ -413,7 +418,8 @@ class CompressPlan:
         if page == "review":
             if self.refused:
                 return Said("{problem}", {"problem": self.refused})
-            return name_problem(self.name) or (text_problem(self.measure_text) if self.measure else NOTHING)
+            reads = self.measure and not self.measures_labels
+            return name_problem(self.name) or (text_problem(self.measure_text) if reads else NOTHING)
         return NOTHING
 
     def _labels_problem(self) -> Said:
@@ -445,7 +451,7 @@ class CompressPlan:
             steps=(self.step(),),
             name=self.name.strip() or None,
             measure=self.measure,
-            text=self.measure_text if self.measure else None,
+            text=self.measure_text if self.measure and not self.measures_labels else None,
             max_tokens=self.max_tokens,
         )
 
@@ -471,6 +477,8 @@ def _short(knob: Knob, value: Any) -> str:
         return ""
     if knob.kind == "bool":
         return ("" if value else "no ") + knob.name.replace("_", " ") if value != knob.default else ""
+    if knob.name in ("windows", "context") and value == knob.default:
+        return ""  # how much text it looked at tells few variants apart
     if knob.name == "bits":
         return f"{value}-bit"
     if knob.name == "group_size":

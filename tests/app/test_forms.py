@@ -160,9 +160,34 @@ def test_slider_and_box_follow_each_other(qtbot):
     assert editor.slider.value() == 250
 
 
-def test_an_optional_number_may_be_automatic(qtbot):
+def test_a_slider_of_small_numbers_goes_by_powers_of_ten(qtbot):
+    """A learning rate of 1e-4 stood at the very left of a slider from 0 to 1, whose next notch was 1e-3."""
+    form = form_of(qtbot, RATE.model_copy(update={"default": 1e-4, "low": 0, "low_open": True, "high": 1}))
+    editor = form.editor("rate")
+    assert editor.slider.value() == 333  # 1e-6 to 1
+    editor.slider.setValue(500)
+    assert form.values() == {"rate": 1e-3}
+    editor.box.setValue(1e-8)
+    assert editor.slider.value() == 0
+    assert form.values() == {"rate": 1e-8}
+    assert form.problem() is None
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_an_optional_number_can_be_emptied(qtbot, kind):
+    form = form_of(qtbot, LAYERS.model_copy(update={"kind": kind, "unit": "layers"}))
+    form.set_values({"layers": 4})
+    editor = form.editor("layers")
+    box = editor if kind == "int" else editor.box
+    box.lineEdit().clear()
+    box.interpretText()
+    assert form.values() == {"layers": None}
+    assert box.text() == "not set"
+
+
+def test_an_optional_number_may_be_left_out(qtbot):
     form = form_of(qtbot, LAYERS)
-    assert form.editor("layers").text() == "automatic"
+    assert form.editor("layers").text() == "not set"
     form.editor("layers").stepBy(1)
     assert form.values() == {"layers": 1}
     form.editor("layers").stepBy(-1)

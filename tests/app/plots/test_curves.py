@@ -58,6 +58,21 @@ def test_the_training_loss_is_shown_until_a_person_chooses_another(qtbot):
     assert set(view._chart._curves) == {"lr"}
 
 
+def test_one_curve_has_its_name_and_what_its_steps_are(qtbot):
+    board = StillBoard()
+    view = CurvesView(board)
+    view.resize(500, 120)
+    qtbot.addWidget(view)
+    view.show()
+    state = board.put(ApplySpec(workspace="/w", variant="v", steps=(Step(method="resize"),)), "To a size", status="running")
+    state.curves["resize/loss"] = [(0, 4.0), (1, 4.1), (2, 4.3)]
+    view.show_job(state.job.id)
+    assert view._names.isVisible()
+    assert view._names.currentText() == "Loss after each cut"
+    assert view._chart.x_title == "Cut"
+    view.grab()
+
+
 def test_every_curve_of_a_training_has_words_and_a_tooltip():
     for name in ORDER:
         title = curve_title(name)

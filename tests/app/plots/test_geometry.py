@@ -59,6 +59,9 @@ def test_ticks():
     assert 2 <= len(g.log10_ticks(math.log10(17), math.log10(23))) <= 8
     assert 2 <= len(g.log10_ticks(0, 12)) <= 8
     assert g.nice_ticks(1, 1) == []
+    assert len(g.nice_ticks(0.655, 0.735, 3)) == 1
+    assert [label for _, label in g.two_ticks(0.655, 0.735, 3)] == ["0.66", "0.68", "0.70", "0.72"]
+    assert g.two_ticks(1, 1) == []
 
 
 def test_ranges():
