@@ -1,7 +1,7 @@
 """Labelled examples: texts, each with a class. Reading them from a file or the Hub, and the parts that they're cut into.
 
-Covers CSV, TSV, JSON lines and Parquet files, and data sets of the Hub through `datasets`; a column with the text and a column
-with the class, named or found. Which examples are held out depends on their text alone: it's the same for everyone who reads
+Covers CSV (semicolons too), TSV, JSON lines and Parquet files, and data sets of the Hub through `datasets`; a column with the text
+and a column with the class, named or found. Which examples are held out depends on their text alone: it's the same for everyone who reads
 the same data, in whatever order, and a text that occurs twice is never on both sides. And what a classifier says of texts.
 Pairs of texts, several classes for one text and numbers to be predicted aren't covered.
 """
@@ -174,7 +174,11 @@ def _columns(path: Path, raw: bytes) -> dict[str, list[Any]]:
 
 
 def _csv(path: Path, content: str) -> dict[str, list[Any]]:
-    reader = csv.reader(io.StringIO(content, newline=""), delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+    content = content.lstrip("\r\n")
+    first = content.splitlines()[0]
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ";" if ";" in first and "," not in first else ","
+    csv.field_size_limit(max(csv.field_size_limit(), len(content)))  # a text may be longer than 131,072 characters
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(reader)
         rows = [(reader.line_num, row) for row in reader if row]
@@ -198,9 +202,13 @@ def _csv(path: Path, content: str) -> dict[str, list[Any]]:
                 found=len(row),
                 wanted=len(header),
             )
-    if len(set(header)) < len(header):
-        raise UserError("{name} has two columns of the same name.", hint="Rename one of them.", kind="data", name=path.name)
+    _check_names(path, header)
     return {name: [row[i] for _, row in rows] for i, name in enumerate(header)}
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        raise UserError("{name} has two columns of the same name.", hint="Rename one of them.", kind="data", name=path.name)
 
 
 def _jsonl(path: Path, content: str) -> dict[str, list[Any]]:
@@ -216,7 +224,7 @@ def _jsonl(path: Path, content: str) -> dict[str, list[Any]]:
                     rows.append(json.loads(line))
                 number += 1
         wrong = next((i for i, row in enumerate(rows, 1) if not isinstance(row, dict)), None)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter where it's nested without end
         raise UserError(
             "Line {line} of {name} isn't JSON.",
             hint="Write one object a line, such as text and label.",
@@ -242,6 +250,7 @@ def _parquet(path: Path) -> dict[str, list[Any]]:
     import pyarrow.parquet  # not until it's needed: it takes a while to import
 
     try:
+        _check_names(path, pyarrow.parquet.read_schema(path).names)
         table = pyarrow.parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(
@@ -279,7 +288,7 @@ def _labels(name: str, path: str, columns: dict[str, list[Any]], ref: LabelsRef,
     texts, given = [], []
     for words, value in zip(columns[text], columns[label], strict=True):
         if isinstance(words, str) and words.strip() and value is not None and str(value).strip() and not (known and value == -1):
-            texts.append(words.strip())
+            texts.append(_encodable(words.strip()))
             given.append(value)  # the Hub writes -1 for a class that isn't told
     if not texts:
         raise UserError(
@@ -301,7 +310,7 @@ def _labels(name: str, path: str, columns: dict[str, list[Any]], ref: LabelsRef,
                 label=label,
                 name=name,
             )
-        said = [str(int(v)) if isinstance(v, float) else str(v).strip() for v in given]
+        said = [_encodable(str(int(v)) if isinstance(v, float) else str(v).strip()) for v in given]
         classes = tuple(sorted(set(said), key=_order))
         place = {c: i for i, c in enumerate(classes)}
         numbers = [place[s] for s in said]
@@ -309,10 +318,15 @@ def _labels(name: str, path: str, columns: dict[str, list[Any]], ref: LabelsRef,
     return Labels(name, path, "", tuple(texts), tuple(numbers), classes, text, label, len(columns[text]) - len(texts))
 
 
+def _encodable(words: str) -> str:
+    """Without halves of surrogate pairs, which JSON can name and no encoding can write."""
+    return words.encode("utf-8", "replace").decode("utf-8")
+
+
 def _order(word: str) -> tuple[int, int, str]:
     """Whole numbers by their size before words by their letters."""
     sign, digits = word[:1] == "-", word.lstrip("-")
-    return (0, (-1 if sign else 1) * int(digits), word) if digits.isascii() and digits.isdigit() else (1, 0, word)
+    return (0, (-1 if sign else 1) * int(digits), word) if digits.isascii() and digits.isdigit() and len(digits) < 20 else (1, 0, word)
 
 
 def _check_classes(name: str, column: str, classes: tuple[str, ...], numbers: list[int]) -> None:
@@ -413,13 +427,18 @@ def split(labels: Labels) -> Split:
 
 
 def to_model(labels: Labels, id2label: dict[int, str]) -> tuple[int, ...]:
-    """labels.labels as the numbers that a model with these class names uses: by name, else in order where both are numbered.
+    """labels.labels as the numbers that a model with these class names uses: by name (whatever its case, where that's enough to tell
+    them apart), else in order where both are numbered.
 
     Raises UserError where the model's classes are others.
     """
-    names = {str(name).casefold(): int(i) for i, name in id2label.items()}
-    if all(c.casefold() in names for c in labels.classes):
-        table = [names[c.casefold()] for c in labels.classes]
+    names = {str(name): int(i) for i, name in id2label.items()}
+    folded = {name.casefold(): i for name, i in names.items()}
+    apart = len(folded) == len(names) and len({c.casefold() for c in labels.classes}) == len(labels.classes)
+    if all(c in names for c in labels.classes):
+        table = [names[c] for c in labels.classes]
+    elif apart and all(c.casefold() in folded for c in labels.classes):
+        table = [folded[c.casefold()] for c in labels.classes]
     elif len(names) == len(labels.classes) and all(c == str(i) for i, c in enumerate(labels.classes)):
         table = list(range(len(labels.classes)))
     else:

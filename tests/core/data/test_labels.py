@@ -36,6 +36,7 @@ def test_every_format_says_the_same(tmp_path, movies):
     array = json.dumps([{"text": t, "label": c} for t, c in ROWS])
     tabs = "\n".join(["text\tlabel", *(f"{t}\t{c}" for t, c in ROWS)])
     refs = [movies, write(tmp_path, "a.jsonl", lines), write(tmp_path, "a.json", array), write(tmp_path, "a.tsv", tabs)]
+    refs.append(write(tmp_path, "b.csv", "\n\n" + "\n".join(["text;label", *(f"{t};{c}" for t, c in ROWS)])))  # as some spreadsheets do
     table = pyarrow.table({"text": [t for t, _ in ROWS], "label": [c for _, c in ROWS]})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
     refs.append(LabelsRef(path=str(tmp_path / "a.parquet")))
@@ -69,6 +70,20 @@ def test_the_columns_are_found_by_name_or_said(tmp_path):
     )
 
 
+def test_texts_of_any_length_and_halves_of_characters(tmp_path):
+    found = read_labels(write(tmp_path, "a.csv", csv_of([*ROWS, ("word " * 40_000, "good")])))
+    assert len(found.texts[-1]) == 5 * 40_000 - 1
+    halves = "".join(f'{{"text": "\\ud83d {t}", "label": "{c}"}}\n' for t, c in ROWS)
+    found = read_labels(write(tmp_path, "a.jsonl", halves))
+    assert found.texts[0] == f"? {ROWS[0][0]}"
+    assert split(found).heldout
+
+
+def test_numbers_too_long_to_count_with_are_names(tmp_path):
+    rows = [(t, ("9" if c == "good" else "1") * 5000) for t, c in ROWS]
+    assert len(read_labels(write(tmp_path, "a.csv", csv_of(rows))).classes) == 2
+
+
 def test_numbered_classes_are_in_the_order_of_their_numbers(tmp_path):
     rows = [(f"t {i}", str(i % 12)) for i in range(60)]
     assert read_labels(write(tmp_path, "a.csv", csv_of(rows))).classes == tuple(str(i) for i in range(12))
@@ -93,6 +108,7 @@ def test_rows_without_text_or_class_are_left_out_and_counted(tmp_path):
         ("a.csv", 'text,label\n"never ends,good\n', "isn't valid CSV"),
         ("a.csv", csv_of(ROWS, "text,text"), "two columns of the same name"),
         ("a.jsonl", '{"text": "a", "label": 1}\nnot json\n', "Line 2 of a.jsonl isn't JSON"),
+        ("a.json", "[" * 100_000, "isn't JSON"),
         ("a.jsonl", '["a"]\n', "Row 1 of a.jsonl isn't an object"),
         ("a.jsonl", "".join(json.dumps({"text": t, "label": [1, 2]}) + "\n" for t, _ in ROWS), "doesn't hold classes"),
         ("a.jsonl", "".join(json.dumps({"text": t, "label": i / 7}) + "\n" for i, (t, _) in enumerate(ROWS)), "doesn't hold classes"),
@@ -104,6 +120,16 @@ def test_what_cannot_be_used_says_why(tmp_path, name, content, sentence):
     with pytest.raises(UserError, match=sentence) as error:
         read_labels(write(tmp_path, name, content))
     assert error.value.kind == "data"
+
+
+def test_parquet_with_two_columns_of_one_name(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.table([[t for t, _ in ROWS], [c for _, c in ROWS], [c for _, c in ROWS]], names=["text", "label", "label"])
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(UserError, match="two columns of the same name"):
+        read_labels(LabelsRef(path=str(tmp_path / "a.parquet")))
 
 
 def test_files_that_are_not_there_or_not_utf8(tmp_path):
@@ -157,6 +183,13 @@ def test_classes_are_matched_with_a_models_by_name_or_number(movies, tmp_path):
     assert to_model(numbered, {0: "NEGATIVE", 1: "POSITIVE"}) == numbered.labels
     with pytest.raises(UserError, match=r"bad, good.*aren't those of the model"):
         to_model(found, {0: "yes", 1: "no"})
+
+
+def test_classes_that_differ_in_case_alone_stay_apart(tmp_path):
+    found = read_labels(write(tmp_path, "a.csv", csv_of([(t, "Good" if c == "good" else "GOOD") for t, c in ROWS])))
+    assert to_model(found, dict(enumerate(found.classes))) == found.labels
+    with pytest.raises(UserError, match="aren't those of the model"):
+        to_model(found, {0: "good", 1: "bad"})  # which of the two is meant can't be told
 
 
 def test_what_a_person_chooses_by(movies):
