@@ -133,7 +133,7 @@ class HeadsSide(QFrame):
         if len(plan.off) == plan.total:
             return self.tr("Nothing would be left of the attention.")
         if plan.masked_only:
-            return self.tr("This kind of model can't say fewer heads: they become zeros, and the file keeps its size.")
+            return self.tr("This kind of model has no setting for fewer heads: they become zeros, and the file keeps its size.")
         if plan.cuts:
             return self.tr("Each layer loses as many: they're cut out, and the file gets smaller.")
         return self.tr("Layers lose different numbers: they become zeros, and the file keeps its size.")
@@ -166,9 +166,14 @@ class HeadsSide(QFrame):
             words = self.tr("Perplexity {before} → {after}, on {tokens} tokens that nothing was judged on.")
             before, after = text.fmt_number(measured["base_perplexity"]), text.fmt_number(measured["perplexity"])
         elif measured.get("accuracy") is not None:
-            words = self.tr("Accuracy {before} → {after}, on {tokens} tokens that nothing was judged on.")
-            before, after = text.fmt_percent(measured["base_accuracy"]), text.fmt_percent(measured["accuracy"])
+            return self._told_accuracy(measured)
         else:
             words = self.tr("The outputs turn by {after} (1 − cosine), on {tokens} tokens that nothing was judged on.")
             before, after = "", text.fmt_number(measured["loss"], 3)
         return words.format(before=before, after=after, tokens=text.fmt_count(measured["tokens"]))
+
+    def _told_accuracy(self, measured: dict[str, Any]) -> str:
+        before, after, (low, high) = measured["base_accuracy"], measured["accuracy"], measured["interval"]
+        shown = {"before": before, "after": after, "low": low, "high": high}
+        words = self.tr("Accuracy {before} → {after}, on {n} examples held out. From {low} to {high} it can't be told from the first.")
+        return words.format(n=text.fmt_count(measured["examples"]), **{name: text.fmt_percent(x) for name, x in shown.items()})

@@ -216,14 +216,24 @@ class Inspector(QFrame):
         tip = conditions_text(mine.measurement) if mine else ""
         out.append((spec.title, spec.show(mine.value if mine else None), change, share, tip))
 
-        speed, speed_root = lib.latest(v.id, "decode"), lib.latest(root.id, "decode")
-        fastest = max((m.value for w in lib.variants() if (m := lib.latest(w.id, "decode"))), default=None)
+        pace = lib.speed_kind(v)
+        speed, speed_root = lib.latest(v.id, pace), lib.latest(root.id, pace)
+        alike = [w for w in lib.variants() if lib.speed_kind(w) == pace]
+        fastest = max((m.value for w in alike if (m := lib.latest(w.id, pace))), default=None)
         change = ""
         if speed and speed_root and speed_root.value and not same:
             change = f"{text.TIMES}{speed.value / speed_root.value:.2f}"
         share = speed.value / fastest if speed and fastest else None
         tip = conditions_text(speed) if speed else ""
-        out.append((self.tr("Decode"), measure("decode").show(speed.value if speed else None), change, share, tip))
+        out.append(
+            (
+                self.tr("Decode") if pace == "decode" else self.tr("Prefill"),
+                measure(pace).show(speed.value if speed else None),
+                change,
+                share,
+                tip,
+            )
+        )
 
         kept, of = v.ledger.nonzero, root.ledger.parameters
         ratio = kept / of if of else None

@@ -189,6 +189,10 @@ class Library(QObject):
         """The figure that says how good a variant is, by its task."""
         return {"encoder": "cosine", "classifier": "accuracy"}.get(variant.info.task, "perplexity")
 
+    def speed_kind(self, variant: Variant) -> str:
+        """The speed that matters, by its task: only a language model writes token by token."""
+        return "prefill" if variant.info.task in ("encoder", "classifier") else "decode"
+
     # -- choosing and changing
 
     def select(self, variant: str) -> None:

@@ -80,7 +80,7 @@ class HeadsCurve(Chart):
 
     def _fit(self) -> None:
         measured = [y for curve in self.curves.values() for _, y in curve if math.isfinite(y)] + [y for _, y in self.choices]
-        self.y_ticks = g.log10_ticks if self.measure == "perplexity" else g.nice_ticks
+        self.y_ticks = {"perplexity": g.log10_ticks, "accuracy": _percents}.get(self.measure, g.two_ticks)
         if measured:
             low, high = min(measured), max(measured)
             if self.measure == "perplexity":
@@ -196,3 +196,7 @@ class HeadsCurve(Chart):
         super().leaveEvent(event)
         self._at = None
         self.viewport().update()
+
+
+def _percents(low: float, high: float, most: int = 7) -> list[tuple[float, str]]:
+    return [(value / 100, f"{words} %") for value, words in g.two_ticks(100 * low, 100 * high, most)]

@@ -6,6 +6,7 @@ something to draw and the window has been shown; what may be compared is the lib
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
@@ -55,6 +56,7 @@ class TradeoffView(QFrame):
             ("parameters", self.tr("Parameters")),
             ("memory", self.tr("Resident memory")),
             ("speed", self.tr("Decode speed")),
+            ("prefill", measure("prefill").title),
         ):
             self.x_choice.addItem(words, kind)
         for kind in Y_KINDS:
@@ -93,6 +95,10 @@ class TradeoffView(QFrame):
         self.note = QLabel()
         self.note.setProperty("role", "muted")
         self.note.setWordWrap(True)
+        self.note.setTextFormat(Qt.TextFormat.RichText)
+        links = Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        self.note.setTextInteractionFlags(links)
+        self.note.linkActivated.connect(lambda kind: self.y_choice.setCurrentIndex(self.y_choice.findData(kind)))
         self.note.setMinimumWidth(1)
 
         page = QWidget()
@@ -218,16 +224,26 @@ class TradeoffView(QFrame):
         shown = {d.variant.id for d in dots}
         # an original isn't compared with itself, so nothing is missing there
         of_itself = self.y_choice.currentData() in ("kl", "agreement", "cosine")
-        missing = [v.name for v in variants if v.id not in shown and not (of_itself and v.parent is None)]
+        unseen = [v for v in variants if v.id not in shown and not (of_itself and v.parent is None)]
+        missing = [v.name for v in unseen]
         lines = []
         if missing and shown:
             what = measure(self.y_choice.currentData()).title
             names = ", ".join(missing[:3]) + ("…" if len(missing) > 3 else "")
-            lines.append(self.tr("Not shown, for want of a figure ({what}): {names}").format(what=what, names=names))
+            said = self.tr("Not shown, for want of a figure ({what}): {names}").format(what=what, names=names)
+            lines.append(html.escape(said, quote=False) + self._link_to_another(unseen))
         if any(not d.comparable for d in dots):
             lines.append(self.tr("Hollow points were measured under other conditions: they can't be compared with the rest."))
-        self.note.setText("   ".join(lines))
+        self.note.setText(" &nbsp; ".join(lines))
         self.note.setVisible(bool(lines))
+
+    def _link_to_another(self, unseen: list[Variant]) -> str:
+        """A link to the figure that those left out do have: a classifier has accuracy, and no perplexity."""
+        kinds = [k for v in unseen if (k := self.library.score_kind(v)) in Y_KINDS and v.id in self.library.scores(k)]
+        if not kinds or kinds[0] == self.y_choice.currentData():
+            return ""
+        words = self.tr("Show {what}").format(what=measure(kinds[0]).title)
+        return f' · <a href="{kinds[0]}" style="color:{theme().color("accent").name()}">{html.escape(words)}</a>'
 
     def _evaluate(self) -> None:
         variants = self.library.variants()

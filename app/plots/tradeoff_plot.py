@@ -38,6 +38,8 @@ from app.theme import SEMIBOLD, kind_path, theme, ui_font
 from core.events import Finished
 from core.records import EstimateSpec, Measurement, Variant
 
+FEW = 4  # so many points leave room for whole intervals
+
 
 @dataclass
 class Dot:
@@ -140,6 +142,7 @@ class TradeoffPlot(Chart):
             "parameters": self.tr("Parameters (millions, log scale)"),
             "memory": self.tr("Resident memory (MB, log scale)"),
             "speed": self.tr("Decode speed (tokens/s, log scale; right is better)"),
+            "prefill": self.tr("Prefill speed (tokens/s, log scale; right is better)"),
         }[x_kind]
         unit = f"{spec.unit}, " if spec.unit else ""
         if spec.log:
@@ -153,7 +156,7 @@ class TradeoffPlot(Chart):
 
     @property
     def less_x(self) -> bool:
-        return self.x_kind != "speed"
+        return self.x_kind not in ("speed", "prefill")
 
     def x_of(self, v: Variant) -> float | None:
         """Where a variant lies across, in log2 of MB, millions or tokens/s; None where that isn't known."""
@@ -166,7 +169,7 @@ class TradeoffPlot(Chart):
             resident = m.value if m else v.ledger.resident_bytes
             value = resident / 1e6 if resident else None
         else:
-            m = self.library.latest(v.id, "decode")
+            m = self.library.latest(v.id, "decode" if self.x_kind == "speed" else "prefill")
             value = m.value if m else None
         return math.log2(value) if value and value > 0 else None
 
@@ -230,8 +233,8 @@ class TradeoffPlot(Chart):
         spec = measure(self.y_kind)
         least = 0.06 if spec.log else {"%": 4.0}.get(spec.unit, 0.02)
         bottom, top = g.without_outliers(ys, [d.y for d in self.dots if d.front] or ys, stretch=0.6)
-        # the front's intervals belong to the picture, as long as they leave the points a quarter of the height
-        reach = 1.5 * max(top - bottom, least) if top > bottom else math.inf  # a lone point's interval is shown whole
+        # the front's intervals belong to the picture, as long as they leave many points a quarter of the height
+        reach = 1.5 * max(top - bottom, least) if len(self.dots) > FEW else math.inf  # few have the room for the whole
         ends = [(d.low, d.high) for d in self.dots if d.front and d.low is not None and d.high is not None]
         bottom_end = max(min([bottom, *(low for low, _ in ends)]), bottom - reach)
         top_end = min(max([top, *(high for _, high in ends)]), top + reach)
@@ -328,8 +331,7 @@ class TradeoffPlot(Chart):
                 "disk": text.fmt_bytes(value * 1e6),
                 "memory": text.fmt_bytes(value * 1e6),
                 "parameters": text.fmt_count(value * 1e6),
-                "speed": f"{text.fmt_number(value, 3)} tok/s",
-            }[self.x_kind]
+            }.get(self.x_kind, f"{text.fmt_number(value, 3)} tok/s")
             sign = "≤" if self.less_x else "≥"
         else:
             amount = spec.show(self.y_value(self.budget_at) / spec.scale)
@@ -582,12 +584,14 @@ class TradeoffPlot(Chart):
         change = spec.show_change(dot.measured.value, theirs.value) if theirs and theirs.comparable and dot.comparable else ""
         figure = f"{spec.show(dot.measured.value)} {half_width(dot.measured)}".strip()
         rows.append((spec.title, figure, change))
-        speed, speed_before = lib.latest(v.id, "decode"), lib.latest(parent.id, "decode") if parent else None
+        pace = lib.speed_kind(v)
+        called = self.tr("Decode") if pace == "decode" else self.tr("Prefill")
+        speed, speed_before = lib.latest(v.id, pace), lib.latest(parent.id, pace) if parent else None
         if speed:
             faster = f"{text.TIMES}{speed.value / speed_before.value:.2f}" if speed_before and speed_before.value else ""
-            rows.append((self.tr("Decode"), measure("decode").show(speed.value), faster))
+            rows.append((called, measure(pace).show(speed.value), faster))
         else:
-            rows.append((self.tr("Decode"), text.unknown(), ""))
+            rows.append((called, text.unknown(), ""))
         return rows
 
     def twins(self, dot: Dot) -> list[str]:

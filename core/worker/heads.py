@@ -120,7 +120,9 @@ def _loss(work: _Work) -> dict[str, Any]:
         if examples.task == "classifier":
             out["accuracy"] = importance.accuracy(work.model, examples, work.run)
     if examples.task == "classifier":
-        out["base_accuracy"] = importance.accuracy(work.model, examples, work.run)
+        before = out["base_accuracy"] = importance.accuracy(work.model, examples, work.run)
+        out["examples"] = examples.count
+        out["interval"] = list(accuracy.wilson(round(before * examples.count), examples.count))
     words = examples.task == "causal-lm"
     out["perplexity"] = training.exp(out["loss"]) if words else None
     out["base_perplexity"] = training.exp(base) if words else None

@@ -309,7 +309,7 @@ def test_a_classifier_has_accuracy_and_only_zeros(make, board):
     assert dialog.measure == "accuracy"
     assert dialog.map.grid.labels["u3"] == "Head 3"
     click(dialog, "u3", "1")
-    assert "can't say fewer heads" in dialog.side.outcome.text()
+    assert "no setting for fewer heads" in dialog.side.outcome.text()
     assert not dialog.side.even_button.isVisible()
     dialog.curve_button.click()
     result = {
@@ -323,8 +323,10 @@ def test_a_classifier_has_accuracy_and_only_zeros(make, board):
     assert dialog.chart.band == (0.9, 0.92)
     dialog.measure_button.click()
     measured = {"loss": 0.31, "base": 0.3, "tokens": 9000, "measure": "accuracy", "accuracy": 0.9, "base_accuracy": 0.91, "predicted": {}}
+    measured |= {"examples": 300, "interval": [0.87, 0.94]}
     board.event.emit(Finished(dialog.job, measured | {"perplexity": None, "base_perplexity": None}, 3.0))
     assert "91.0 % → 90.0 %" in dialog.side.told.text()
+    assert "300 examples held out. From 87.0 % to 94.0 %" in dialog.side.told.text()  # nine in ten of so few says little
     assert dialog.chart.choices == [(1, 0.9)]
     dialog.grab()
 

@@ -127,3 +127,5 @@ def test_an_encoder_cant_draft(inspector):
     assert not inspector.draft.isEnabled()
     assert inspector.draft.toolTip()
     assert "Cosine" in words(inspector)
+    assert "Prefill" in words(inspector)
+    assert "Decode" not in words(inspector)

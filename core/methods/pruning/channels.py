@@ -21,7 +21,7 @@ from core.methods.sequential import Hessian, Norms
 from core.models import surgery
 from core.models.blocks import weight_of
 from core.models.surgery import Anatomy
-from core.params import knob
+from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
@@ -29,7 +29,7 @@ MULTIPLE = 64  # channels; matrices of such widths are multiplied fastest
 DAMPING = 0.01  # of the mean of the Hessian's diagonal
 
 
-class ChannelsParams(CalibrationParams):
+class _What(Params):
     share: float = knob(
         0.2,
         title="Share of the MLP width",
@@ -59,6 +59,10 @@ class ChannelsParams(CalibrationParams):
         le=4096,
         advanced=True,
     )
+
+
+class ChannelsParams(CalibrationParams, _What):  # what's cut comes before the text that it's judged on
+    pass
 
 
 def width_after(width: int, share: float, multiple: int) -> int:

@@ -25,12 +25,12 @@ from core.methods.sequential import Hessian
 from core.models import surgery
 from core.models.blocks import weight_of
 from core.models.surgery import Anatomy
-from core.params import knob
+from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
 
-class HeadsParams(CalibrationParams):
+class _What(Params):
     share: float = knob(
         0.1,
         title="Share of the heads",
@@ -76,6 +76,9 @@ class HeadsParams(CalibrationParams):
         "where each layer loses as many: elsewhere it was found not to help.",
         unless={"allocation": "global", "chosen": ""},
     )
+
+
+class HeadsParams(CalibrationParams, _What):  # what's cut comes before the text that it's judged on
     windows: int = knob(
         16,
         title="Windows",
@@ -96,7 +99,8 @@ class HeadsParams(CalibrationParams):
 
 def label(params: HeadsParams) -> str:
     if params.chosen.strip():
-        return f"{len(params.chosen.split())} heads chosen"
+        count = len(set(_words(params.chosen)))
+        return f"{count} head{'s' if count != 1 else ''} chosen"
     return f"{100 * params.share:.3g} % of heads{' zeroed' if params.allocation == 'global' else ''}"
 
 
@@ -255,10 +259,14 @@ def least_of_all(scores: Tensor, count: int) -> set[tuple[int, int]]:
     return {divmod(index, scores.shape[1]) for index in order}
 
 
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[\s,;]+", text) if word]
+
+
 def parse_units(text: str, shape: Anatomy) -> set[tuple[int, int]]:
     """{(layer, unit)} of '0.3 1.7'. Raises UserError for what isn't there."""
     out = set()
-    for word in re.split(r"[\s,;]+", text.strip()):
+    for word in _words(text) or [text]:
         found = re.fullmatch(r"(\d+)\.(\d+)", word)
         if not found:
             raise UserError(

@@ -15,12 +15,12 @@ from core.methods.calibration import CalibrationParams
 from core.methods.importance import Examples
 from core.models import surgery
 from core.models.blocks import blocks
-from core.params import knob
+from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
 
-class LayersParams(CalibrationParams):
+class _What(Params):
     count: int = knob(
         1,
         title="Layers to drop",
@@ -44,6 +44,9 @@ class LayersParams(CalibrationParams):
         help="Numbers of blocks, counted from 0, such as '12 17': exactly these go.",
         advanced=True,
     )
+
+
+class LayersParams(CalibrationParams, _What):  # what's cut comes before the text that it's judged on
     windows: int = knob(
         8,
         title="Windows",
@@ -149,7 +152,7 @@ def dropped(model: Any, examples: Examples, count: int, criterion: str, run: Run
 def _numbers(text: str) -> list[int]:
     """Block numbers of '12 17', each once. Raises UserError for what isn't a number."""
     words = text.replace(",", " ").split()
-    wrong = next((w for w in words if not (w.isascii() and w.isdecimal())), None)
+    wrong = next((w for w in words if not (w.isascii() and w.isdecimal())), None if words else text)
     if wrong is not None:
         raise UserError(
             "{word} isn't the number of a layer.", hint="Write numbers counted from 0, as in 12 17.", kind="usage", word=repr(wrong)

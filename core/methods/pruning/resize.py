@@ -24,7 +24,7 @@ from core.methods.pruning import channels, heads
 from core.models import surgery
 from core.models.blocks import blocks, weight_of
 from core.models.surgery import Anatomy
-from core.params import knob
+from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
@@ -32,7 +32,7 @@ ADJUSTED_ON = CalibrationParams(windows=32, context=512)  # more than losses nee
 STEPS = 12  # cuts into which the way is divided, at least, where the model's parts are small enough
 
 
-class ResizeParams(CalibrationParams):
+class _What(Params):
     share: float = knob(
         0.25,
         title="Share of the parameters to remove",
@@ -63,6 +63,9 @@ class ResizeParams(CalibrationParams):
         help="Solves the weights of the remaining heads and MLP channels anew, so that each layer's output moves least on the text.",
         advanced=True,
     )
+
+
+class ResizeParams(CalibrationParams, _What):  # what's cut comes before the text that it's judged on
     windows: int = knob(
         8,
         title="Windows",

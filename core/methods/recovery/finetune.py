@@ -133,6 +133,7 @@ def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, 
         "seconds": None  # how long the examples are isn't known before they're read
         if info.task == "classifier"
         else estimates.training_seconds(info, tokens, 1.0, 0.1 + taught, device, dtype),
+        "notes": ["How long it takes depends on how long the examples are"] if info.task == "classifier" else [],
     }
 
 

@@ -9,7 +9,7 @@ from app.library_model import Library
 from app.plots.tradeoff import TradeoffView
 from core import events
 from core.recipe import Step
-from core.records import ApplySpec, ImportSpec
+from core.records import ApplySpec, ImportSpec, Measurement
 from tests.app.invented import TREE, StillBoard, invent_variant, invent_workspace, put
 
 
@@ -108,6 +108,31 @@ def test_every_pair_of_axes_can_be_drawn(view, x_kind, y_kind):
     assert front
     ys = [d.y for d in front]
     assert ys == sorted(ys)
+    view.grab()
+
+
+def test_a_classifier_that_isnt_shown_is_a_link_away(view):
+    """A classifier just made had no place on the plot of perplexity, and nothing said that accuracy is another axis."""
+    v = invent_variant("film", "films & more", None, "combined", "classify", {}, 90, 22, 22, 51)
+    score = Measurement(kind="accuracy", value=0.83, low=0.78, high=0.87, n=300, conditions={"labels": "films"})
+    put(
+        view.library.workspace,
+        v.model_copy(update={"info": v.info.model_copy(update={"task": "classifier"})}),
+        [score, Measurement(kind="prefill", value=500.0)],
+    )
+    view.library.refresh()
+    view.y_choice.setCurrentIndex(view.y_choice.findData("perplexity"))
+    assert "films &amp; more" in view.note.text()
+    assert 'href="accuracy"' in view.note.text()
+    view.note.linkActivated.emit("accuracy")
+    assert view.y_choice.currentData() == "accuracy"
+    assert [d.variant.id for d in view.plot.dots] == ["film"]
+    low, high = view.plot.y_range
+    assert low < 78 < 87 < high  # a lone point's interval is whole
+    assert 'href="perplexity"' in view.note.text()
+    view.x_choice.setCurrentIndex(view.x_choice.findData("prefill"))  # it has no speed of decoding
+    assert [d.variant.id for d in view.plot.dots] == ["film"]
+    assert not view.plot.less_x
     view.grab()
 
 
