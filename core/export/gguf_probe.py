@@ -34,7 +34,8 @@ def probe(task):
     config = transformers.AutoConfig.from_pretrained(**where)
     corrected = []
     for name, value in task["config"].items():
-        if hasattr(config, name) and not same(getattr(config, name), value):
+        known = hasattr(config, name) or name == "head_dim"  # Qwen2 heeds one where it's given, and has none by default
+        if known and not same(getattr(config, name, None), value):
             setattr(config, name, value)
             corrected.append(name)
     model, report = transformers.AutoModelForCausalLM.from_pretrained(**where, config=config, dtype=torch.float32, output_loading_info=True)

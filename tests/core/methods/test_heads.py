@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from core import methods
 from core.errors import UserError
 from core.methods import importance
 from core.methods.pruning import heads
@@ -128,9 +129,15 @@ def test_chosen_heads_go_and_are_cut_where_each_layer_loses_as_many(pico, pico_l
     cut = apply("heads", pico, chosen="0.1 1.0", compensate=False)
     assert surgery.anatomy(cut.model).units == 1
     assert torch.allclose(cut.model(ids).logits, masked(ids).logits, atol=1e-5)
-    zeroed = apply("heads", load.load(pico_llama), chosen="0.1, 0.0")
+    zeroed = apply("heads", load.load(pico_llama), chosen="0.1,0.0,")
     assert surgery.anatomy(zeroed.model).units == 2
     assert not weight_of(zeroed.model.model.layers[0].self_attn.o_proj).any()
+
+
+def test_the_name_says_how_many_were_chosen():
+    method = methods.get("heads")
+    for chosen, said in (("0.1,0.0, 1.1", "3 heads chosen"), ("0.1", "1 head chosen")):
+        assert methods.label(method, methods.checked(method, {"chosen": chosen})) == said
 
 
 def test_a_small_share_takes_one_of_each_layer_and_says_so(pico):
@@ -143,7 +150,7 @@ def test_none_is_bit_identical(pico, pico_llama):
     assert same(apply("heads", pico, share=0).model, load.load(pico_llama).model)
 
 
-@pytest.mark.parametrize("values", [{"chosen": "0.9"}, {"chosen": "7.0"}, {"chosen": "zero"}, {"share": 0.9}])
+@pytest.mark.parametrize("values", [{"chosen": "0.9"}, {"chosen": "7.0"}, {"chosen": "zero"}, {"chosen": " ,"}, {"share": 0.9}])
 def test_what_is_not_possible_is_said(pico, values):
     with pytest.raises(UserError):
         apply("heads", pico, **values, **SMALL)

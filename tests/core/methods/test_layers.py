@@ -86,7 +86,7 @@ def test_none_is_bit_identical(deep):
     assert same(apply("layers", load.load(deep), count=0).model, load.load(deep).model)
 
 
-@pytest.mark.parametrize("values", [{"count": 5}, {"chosen": "7"}, {"chosen": "one"}, {"chosen": "0 1 2 3 4"}])
+@pytest.mark.parametrize("values", [{"count": 5}, {"chosen": "7"}, {"chosen": "one"}, {"chosen": ","}, {"chosen": "0 1 2 3 4"}])
 def test_what_is_not_possible_is_said(deep, values):
     with pytest.raises(UserError):
         apply("layers", load.load(deep), **values, **SMALL)
