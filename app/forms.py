@@ -507,7 +507,8 @@ class Field(QWidget):
             restyle(target)
 
     def _short_help(self) -> str:
-        if _letters(self._help) <= CAPTION:
+        # what the choices mean isn't told by the first sentence, which is about the first choice
+        if _letters(self._help) <= (CAPTION if self.knob.kind != "choice" else 2 * CAPTION):
             return self._help
         for end in (". ", "。", "; ", "；"):
             at = self._help.find(end)

@@ -600,7 +600,8 @@ class MainWindow(QMainWindow):
         last = recall(key)
         params = dict(last.get("params") or {}) | {step.method: dict(step.params)}
         text = step.text.path if step.text else None
-        same = {"method": step.method, "params": params, "seed": step.seed}
+        labels = step.labels.path if step.labels else last.get("labels")
+        same = {"method": step.method, "params": params, "seed": step.seed, "labels": labels}
         keep(key, last | same | {"measure": spec.measure, "text": text, "measure_text": spec.text})
         return self.open_wizard(method.family, spec.variant)
 

@@ -11,7 +11,7 @@ import string
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QPointF, QRect, QRectF, QSettings, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF, QSettings, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -48,6 +48,7 @@ from core.records import DeviceInfo, Variant
 
 STEPS_WIDTH, NARROW = 208, 640
 ESTIMATE_DELAY_MS = 250
+BEGINNING = 150  # pixels of a form that are worth scrolling to
 
 
 def spoken(said: Said) -> str:
@@ -610,6 +611,7 @@ class Page(QWidget):
         self.key = key
         self.step = self.title = self.explanation = ""
         self.body = column(self, 14)
+        self.below: QWidget | None = None  # what stays in sight under the page, however far that's scrolled
 
     def say(self, step: str, title: str, explanation: str = "") -> None:
         """step: its name among the steps; title and explanation: what stands above it."""
@@ -701,6 +703,7 @@ class Wizard(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._pages: dict[str, Page] = {}
         self._scrolls: dict[str, QScrollArea] = {}
+        self._shown: dict[str, QWidget] = {}  # each page's scroll area, with what's below it
         self._asked: set[str] = set()
         self._begun = False
         self._build()
@@ -769,12 +772,28 @@ class Wizard(QDialog):
         box.setContentsMargins(0, 0, 16, 18)
         box.addWidget(page)
         scroll.setWidget(holder)
-        self._stack.addWidget(scroll)
-        self._pages[page.key], self._scrolls[page.key] = page, scroll
+        shown: QWidget = scroll
+        if page.below is not None:
+            shown = QWidget(self._stack)
+            both = column(shown, 0)
+            both.addWidget(scroll, 1)
+            both.addWidget(page.below)
+        self._stack.addWidget(shown)
+        self._pages[page.key], self._scrolls[page.key], self._shown[page.key] = page, scroll, shown
         page.changed.connect(self.refresh)
 
     def page(self, name: str) -> Page:
         return self._pages[name]
+
+    def bring_into_sight(self, page: Page, first: QWidget, then: QWidget) -> None:
+        """Scrolls as little as shows the beginning of `then`, which belongs to `first`, as long as `first` stays in sight."""
+        scroll = self._scrolls[page.key]
+        holder, bar = scroll.widget(), scroll.verticalScrollBar()
+        top = first.mapTo(holder, QPoint(0, 0)).y()
+        begins = then.mapTo(holder, QPoint(0, 0)).y()
+        wanted = begins + min(then.height(), BEGINNING) - scroll.viewport().height()
+        if wanted > bar.value():
+            bar.setValue(min(wanted, top))
 
     @property
     def current_page(self) -> Page:
@@ -805,7 +824,7 @@ class Wizard(QDialog):
         self._title.setText(page.title)
         self._explanation.setText(page.explanation)
         self._explanation.setVisible(bool(page.explanation))
-        self._stack.setCurrentWidget(self._scrolls[page.key])
+        self._stack.setCurrentWidget(self._shown[page.key])
         self.refresh()
         field = page.first_field()
         if field is not None:

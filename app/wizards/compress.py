@@ -57,7 +57,7 @@ class CompressWizard(Wizard):
         plan.seed = int(last.get("seed") or 0)
         plan.measure = bool(last.get("measure", True))
         plan.text = last.get("text") or None
-        plan.labels = last.get("labels") or None
+        plan.labels = (last.get("labels") or None) if plan.known_labels is None else None  # else those that it learnt from
         plan.measure_text = last.get("measure_text") or library_text(library)
         self.started: list[str] = []
         super().__init__(plan, library, board, parent)
@@ -239,8 +239,11 @@ class MethodPage(Page):
         self.body.addWidget(self.wait)
         self.body.addWidget(self.cards)
         self.body.addLayout(self._place)
-        self.body.addWidget(self.estimate)
         self.body.addStretch(1)
+        self.below = QWidget(self)
+        under = QVBoxLayout(self.below)
+        under.setContentsMargins(0, 10, 16, 12)
+        under.addWidget(self.estimate)
         self.estimate.hide()
 
     def _explain(self, family: str) -> str:
@@ -279,6 +282,13 @@ class MethodPage(Page):
         self.wizard.plan.method = method
         self._show_form()
         self.changed.emit()
+        QTimer.singleShot(0, self, self._show_whats_chosen)
+
+    def _show_whats_chosen(self) -> None:
+        """A card's settings may be far below it: they come into sight."""
+        card = self.cards.cards.get(self.wizard.plan.method)
+        if card is not None and self.form is not None and self.isVisible():
+            self.wizard.bring_into_sight(self, card, self.form)
 
     def _show_form(self) -> None:
         plan = self.wizard.plan

@@ -94,6 +94,21 @@ def test_another_method_has_another_form_and_a_page_for_its_text(wizard):
     assert w.reason.text() == "Choose a text file."
 
 
+def test_settings_come_into_sight_and_the_estimate_stays_there(qtbot, wizard):
+    """In a low window the settings of a card, and the estimate, were far below it and nothing said so."""
+    w = wizard()
+    w.resize(760, 360)
+    estimated(qtbot, w)
+    scroll = w._scrolls["method"]
+    scroll.verticalScrollBar().setValue(0)
+    w.method.cards.cards["gptq"].click()
+    seen = lambda part: scroll.viewport().rect().contains(part.mapTo(scroll.viewport(), part.rect().topLeft()))
+    qtbot.waitUntil(lambda: seen(w.method.cards.cards["gptq"]) and scroll.verticalScrollBar().value() > 0, timeout=2000)
+    assert w.method.estimate.isVisible()
+    assert not scroll.isAncestorOf(w.method.estimate)
+    assert w.rect().contains(w.method.estimate.mapTo(w, w.method.estimate.rect().bottomRight()))
+
+
 def test_own_text_goes_into_the_recipe(qtbot, wizard, board, tmp_path):
     text = tmp_path / "own.txt"
     text.write_text("words")

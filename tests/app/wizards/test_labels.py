@@ -159,6 +159,23 @@ def test_a_classifier_learns_from_what_it_learnt_from_or_from_others(qtbot, wiza
     assert w.plan.step().labels.path == movies
 
 
+def test_a_classifier_starts_from_its_own_examples_whatever_was_taken_last(qtbot, wizard, board, movies):
+    """Examples chosen for another model were preselected for this one, so it would have been healed on a stranger's data."""
+    w = wizard("mini")
+    w.next_button.click()
+    w.data.labels.file.set_path(movies)
+    qtbot.waitUntil(w.next_button.isEnabled, timeout=3000)
+    w.next_button.click()
+    w.finish_button.click()
+    w = wizard("film")
+    w.next_button.click()
+    assert w.data.labels.known.isChecked()
+    assert w.plan.labels_ref == LEARNT
+    w = wizard("mini")
+    w.next_button.click()
+    assert w.data.labels.file.path() == movies
+
+
 def test_a_language_model_still_reads_text(wizard):
     w = wizard("seven")
     assert w.plan.method == "finetune"
