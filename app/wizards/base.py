@@ -48,6 +48,7 @@ from core.records import DeviceInfo, Variant
 
 STEPS_WIDTH, NARROW = 208, 640
 ESTIMATE_DELAY_MS = 250
+MOST_IN_A_COLUMN, TWO_COLUMNS = 4, 600  # more cards than this stand in two columns, from this width
 BEGINNING = 150  # pixels of a form that are worth scrolling to
 
 
@@ -277,13 +278,16 @@ class Card(QAbstractButton):
 
 
 class CardList(QWidget):
-    """Cards of which one is chosen, by mouse or arrow keys."""
+    """Cards of which one is chosen, by mouse or arrow keys. Many stand in two columns, each read downwards, where there's room."""
 
     chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None):
         super().__init__(parent)
-        self._layout = column(self, 8)
+        self._layout = QGridLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(8)
+        self._rows = 0  # in each column, as they're placed now; 0: not yet
         self._group = QButtonGroup(self)
         self.cards: dict[str, Card] = {}
 
@@ -300,8 +304,24 @@ class CardList(QWidget):
             card.refuse(reason)
             card.toggled.connect(lambda on, key=key: self.chosen.emit(key) if on else None)
             self._group.addButton(card)
-            self._layout.addWidget(card)
             self.cards[key] = card
+        self._rows = 0
+        self._arrange()
+
+    def _arrange(self) -> None:
+        columns = 2 if len(self.cards) > MOST_IN_A_COLUMN and self.width() >= TWO_COLUMNS else 1
+        rows = max(-(-len(self.cards) // columns), 1)
+        if rows == self._rows:
+            return
+        self._rows = rows
+        for at, card in enumerate(self.cards.values()):
+            self._layout.addWidget(card, at % rows, at // rows)
+        for at in range(2):
+            self._layout.setColumnStretch(at, int(at < columns))
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self._arrange()
 
     def choose(self, key: str) -> None:
         if key in self.cards:
@@ -314,13 +334,19 @@ class CardList(QWidget):
         return self.cards.get(self.current()) or next((c for c in self.cards.values() if c.isEnabled()), None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
+        over = self._rows if self._rows < len(self.cards) else 1  # to the other column
+        keys = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: over, Qt.Key.Key_Left: -over}
+        step = keys.get(Qt.Key(event.key()))
         usable = [key for key, card in self.cards.items() if card.isEnabled()]
         if step is None or not usable:
             super().keyPressEvent(event)
             return
-        at = usable.index(self.current()) if self.current() in usable else -step
-        key = usable[(at + step) % len(usable)]
+        everything = list(self.cards)
+        at = everything.index(self.current()) if self.current() in usable else -step
+        at = (at + step) % len(everything)
+        while everything[at] not in usable:
+            at = (at + (1 if step > 0 else -1)) % len(everything)
+        key = everything[at]
         self.cards[key].setChecked(True)
         self.cards[key].setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -794,6 +820,8 @@ class Wizard(QDialog):
         wanted = begins + min(then.height(), BEGINNING) - scroll.viewport().height()
         if wanted > bar.value():
             bar.setValue(min(wanted, top))
+        elif top < bar.value():
+            bar.setValue(top)
 
     @property
     def current_page(self) -> Page:

@@ -288,6 +288,7 @@ class MethodPage(Page):
         """A card's settings may be far below it: they come into sight."""
         card = self.cards.cards.get(self.wizard.plan.method)
         if card is not None and self.form is not None and self.isVisible():
+            self.layout().activate()  # so that the new form has its place
             self.wizard.bring_into_sight(self, card, self.form)
 
     def _show_form(self) -> None:

@@ -133,6 +133,30 @@ def test_last_values_come_back():
     assert base.recall("x") == {}
 
 
+def test_many_cards_stand_in_two_columns_where_there_is_room(qtbot):
+    """Nine methods below one another left no room for the settings of the one chosen."""
+    cards = CardList()
+    qtbot.addWidget(cards)
+    cards.fill([(f"m{n}", f"Method {n}", "Some words about it", "not here" if n == 6 else "") for n in range(9)])
+    cards.resize(700, 500)
+    cards.show()
+    place = lambda n: (cards.cards[f"m{n}"].x() > 300, cards.cards[f"m{n}"].y())
+    assert [place(n)[0] for n in range(9)] == [False] * 5 + [True] * 4
+    assert place(0)[1] == place(5)[1]
+    cards.choose("m4")
+    for key, then in (
+        (Qt.Key.Key_Down, "m5"),
+        (Qt.Key.Key_Down, "m7"),
+        (Qt.Key.Key_Left, "m2"),
+        (Qt.Key.Key_Right, "m7"),
+        (Qt.Key.Key_Up, "m5"),
+    ):
+        qtbot.keyClick(cards, key)
+        assert cards.current() == then
+    cards.resize(400, 800)
+    qtbot.waitUntil(lambda: not any(place(n)[0] for n in range(9)))
+
+
 def test_cards_by_arrow_keys_pass_over_those_refused(qtbot):
     cards = CardList()
     qtbot.addWidget(cards)
