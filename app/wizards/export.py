@@ -1,4 +1,4 @@
-"""The wizard that exports a variant to ONNX or to GGUF, and the report of what was checked when it's done.
+"""The wizard that exports a variant to ONNX, to GGUF or to a file without its zeros, and the report of what was checked when it's done.
 
 The export runs as a job like any other; `ExportWatch` waits for its end and shows the report, with 'Try it' and 'Show folder'.
 """
@@ -59,8 +59,8 @@ class ExportWizard(Wizard):
         own = plan.to.strip() != plan.suggested_folder()
         parent = str(Path(plan.to).expanduser().parent) if own else ""
         keep("export", {"parent": parent, "format": plan.format, "gguf_type": plan.gguf_type})
-        title = self.tr("Export {name} to GGUF") if plan.format == "gguf" else self.tr("Export {name} to ONNX")
-        job = self.board.submit(plan.spec(), title.format(name=plan.source.name), plan.device)
+        titles = {"onnx": self.tr("Export {name} to ONNX"), "gguf": self.tr("Export {name} to GGUF"), "sparse": self.tr("Pack {name}")}
+        job = self.board.submit(plan.spec(), titles[plan.format].format(name=plan.source.name), plan.device)
         ExportWatch(self.board, job, plan.source.name, self.parent())
         return job
 
@@ -96,9 +96,12 @@ class FolderPage(Page):
         self.say(self.tr("Folder"), self.tr("Where to?"), self.tr("The folder appears only when the export is whole and checked."))
         self.wizard = wizard
         last = recall("export")
-        self.formats = Segmented((("onnx", "ONNX"), ("gguf", "GGUF")))
+        self.formats = Segmented((("onnx", "ONNX"), ("gguf", "GGUF"), ("sparse", self.tr("Packed"))))
         self.formats.buttons["onnx"].setToolTip(self.tr("For onnxruntime and what's built on it; encoders and classifiers too"))
         self.formats.buttons["gguf"].setToolTip(self.tr("For llama.cpp and what's built on it; decoders like Llama, Qwen and Gemma"))
+        self.formats.buttons["sparse"].setToolTip(
+            self.tr("For keeping and sending a pruned model: one file without its zeros, from which the folder is restored bit for bit")
+        )
         self.types = QComboBox(self)
         self.types.setObjectName("gguf_type")
         for value, title in (
@@ -113,7 +116,7 @@ class FolderPage(Page):
             self.types.addItem(title, value)
         self.types.setToolTip(self.tr("What the weights of a GGUF file are stored in; with 4 bits, embedding and head get 8"))
         calm_wheel(self.types)
-        wizard.plan.format = "gguf" if last.get("format") == "gguf" else "onnx"
+        wizard.plan.format = last.get("format") if last.get("format") in self.formats.buttons else "onnx"
         self.formats.set_current(wizard.plan.format)
         self.types.setCurrentIndex(max(self.types.findData(last.get("gguf_type") or "auto"), 0))
         choice = QHBoxLayout()
@@ -210,7 +213,10 @@ class ReviewPage(Page):
             ]
         )
         note = ""
-        if source.info.quantization and plan.format == "gguf":
+        self.device.setEnabled(plan.format != "sparse")
+        if plan.format == "sparse":
+            note = self.tr("It's packed for keeping and sending. To use it, restore the folder: spokeshave-cli unpack-sparse FILE.")
+        elif source.info.quantization and plan.format == "gguf":
             note = self.tr("Its own grid is kept where a type of GGUF's holds it; layers that had to be quantized again are counted.")
         elif source.info.quantization:
             note = self.tr("The weights are written as float32, with the values that quantization left: exact, but not small.")
@@ -223,6 +229,8 @@ class ReviewPage(Page):
         plan = self.wizard.plan
         if plan.format == "gguf":
             return self.tr("read back by plain transformers; its logits against what was written; header and tokenizer")
+        if plan.format == "sparse":
+            return self.tr("unpacked again, every file compared by its sha256")
         if plan.source is not None and plan.source.info.task == "causal-lm":
             return self.tr("loads; logits against torch; the same greedy tokens; every data byte referenced")
         return self.tr("loads; outputs against torch; padded batches; every data byte referenced")
@@ -314,8 +322,9 @@ class ExportReport(QDialog):
         row.addWidget(self.try_button)
         row.addWidget(close)
         box.addLayout(row)
-        # a GGUF file is llama.cpp's to run
-        self.try_button.setVisible(self.report.get("task", "causal-lm") == "causal-lm" and self.report.get("format") != "gguf")
+        # a GGUF file is llama.cpp's to run, and a packed one is nobody's
+        runs = self.report.get("format") not in ("gguf", "sparse")
+        self.try_button.setVisible(self.report.get("task", "causal-lm") == "causal-lm" and runs)
         self.try_button.setDefault(True)
         show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(self.folder)))
         self.try_button.clicked.connect(self.try_it)

@@ -581,13 +581,13 @@ GGUF_BITS = {"f32": 32.0, "f16": 16.0, "bf16": 16.0, "q8_0": 8.5, "q4_0": 4.5, "
 
 
 class ExportPlan:
-    """Writing a variant as ONNX or as GGUF: which, in what, and into which folder."""
+    """Writing a variant as ONNX, as GGUF, or packed without its zeros: which, in what, and into which folder."""
 
     def __init__(self, workspace: str, variants: Iterable[Variant]):
         self.workspace = workspace
         self.variants = {v.id: v for v in variants}
         self.variant = ""
-        self.format = "onnx"  # or 'gguf'
+        self.format = "onnx"  # or 'gguf', 'sparse'
         self.gguf_type = "auto"
         self.to = ""
         self.overwrite = False
@@ -613,6 +613,9 @@ class ExportPlan:
         """Why the chosen variant can't be written in the chosen format."""
         if self.format == "gguf" and self.source is not None and self.source.info.model_type not in GGUF_MODELS:
             return say("A model of the kind {kind} can't be written as GGUF here. Choose ONNX.", kind=self.source.info.model_type or "?")
+        if self.format == "sparse" and self.source is not None and (self.estimate or 0) >= self.source.ledger.weight_bytes:
+            zeros = 100 * (1 - self.source.ledger.nonzero / max(self.source.ledger.parameters, 1))
+            return say("{share} % of its weights are zero, too few to save anything. Prune it first.", share=f"{zeros:.2g}")
         return NOTHING
 
     @property
@@ -633,12 +636,15 @@ class ExportPlan:
 
     @property
     def estimate(self) -> int | None:
-        """Bytes that the files will take: of ONNX every weight as float32; of GGUF by its type. A tied weight counts once."""
+        """Bytes that the files will take: of ONNX every weight as float32; of GGUF by its type; packed, a bit for each weight and those
+        that aren't zero. A tied weight counts once."""
         if self.source is None:
             return None
         ledger, parts = self.source.ledger, self.source.info.components
         if self.format == "onnx":
             return ledger.parameters * 4
+        if self.format == "sparse":
+            return round(ledger.weight_bytes * ledger.nonzero / max(ledger.parameters, 1) + ledger.parameters / 8)
         if not self.stored_as:
             return ledger.weight_bytes
         bits = GGUF_BITS[self.stored_as]
@@ -651,6 +657,9 @@ class ExportPlan:
         if self.format == "gguf":
             name = file_name(self.source.name) if self.source is not None else "model"
             return ((f"{name}-{self.stored_as or '*'}.gguf", say("Weights, settings, tokenizer and chat template in one file.")), report)
+        if self.format == "sparse":
+            name = file_name(self.source.name) if self.source is not None else "model"
+            return ((f"{name}.sparse.safetensors", say("The whole folder in one file, its zeros as a bit each.")), report)
         causal = self.source is not None and self.source.info.task == "causal-lm"
         graph = say("The graph, with a key-value cache for fast generation.") if causal else say("The graph, without a cache.")
         return (

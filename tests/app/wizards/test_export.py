@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.wizards.export import ExportReport, ExportWizard
+from app.wizards.plans import NOTHING
 from core import events
 
 REPORT = {
@@ -185,4 +186,31 @@ def test_the_report_of_a_gguf_file(qtbot, board):
     words = " | ".join(label.text() for label in report.findChildren(QLabel))
     for expected in ("shakespeare-7m-q4_k.gguf", "4.65 MB", "0.0035", "96.1 % of 256 tokens", "512 of 6680", "Rows of 14 layers"):
         assert expected in words, words
+    assert report.try_button.isHidden()
+
+
+def test_a_pruned_model_can_be_packed_and_one_without_zeros_cannot(qtbot, wizard, board, tmp_path):
+    w = wizard(variant="")
+    w.next()
+    w.folder.formats.buttons["sparse"].click()
+    assert w.folder.types.isHidden()
+    assert w.folder.field.path().endswith("Shakespeare-7M-sparse")
+    w.folder.field.set_path(str(tmp_path / "out"))
+    assert "too few" in w.plan.problem("folder").template
+    assert not w.next_button.isEnabled()
+    source = w.plan.source
+    ledger = source.ledger.model_copy(update={"nonzero": source.ledger.parameters // 2})
+    w.plan.variants[source.id] = source.model_copy(update={"ledger": ledger})
+    assert w.plan.problem("folder") == NOTHING
+    w.folder.entered()
+    w.next()
+    assert not w.review.device.isEnabled()
+    assert w.plan.estimate == pytest.approx(ledger.weight_bytes / 2 + ledger.parameters / 8, rel=0.01)
+    with qtbot.waitSignal(w.submitted):
+        w.finish_button.click()
+    spec, title, _ = board.submitted[0]
+    assert (spec.format, spec.variant) == ("sparse", "seven")
+    assert title == "Pack Shakespeare 7M"
+    report = ExportReport(board, {"folder": "/somewhere/x-sparse", "report": {"format": "sparse", "bytes": 1000, "file": "x"}}, "x")
+    qtbot.addWidget(report)
     assert report.try_button.isHidden()
