@@ -139,6 +139,16 @@ def test_it_is_drawn_as_it_comes(make, board, qtbot):
     assert "3 of 7; the fewest bytes of them: 4 bits, a scale a row, error feedback, 12.8 %" in dialog.verdict.text()
 
 
+def test_a_training_that_gained_nothing_compares_nothing(make, board):
+    """Eight steps at a high rate: every best loss was the one before training, and the table said that 2 bits cost 0.0000."""
+    dialog = make()
+    dialog.run_button.click()
+    study = invent_study(seeds=1)
+    study["rows"] = [row | {"heldout_loss": 5.6, "losses": [5.6]} for row in study["rows"]]
+    board.event.emit(Finished(dialog.job, study, 9.0))
+    assert "No run got below it" in dialog.verdict.text()
+
+
 def test_the_plot_and_the_table_choose_together(make, board, qtbot):
     dialog = make()
     dialog.run_button.click()
