@@ -242,7 +242,7 @@ class TradeoffView(QFrame):
         kinds = [k for v in unseen if (k := self.library.score_kind(v)) in Y_KINDS and v.id in self.library.scores(k)]
         if not kinds or kinds[0] == self.y_choice.currentData():
             return ""
-        words = self.tr("Show {what}").format(what=measure(kinds[0]).title)
+        words = self.tr("Show: {what}").format(what=measure(kinds[0]).title)
         return f' · <a href="{kinds[0]}" style="color:{theme().color("accent").name()}">{html.escape(words)}</a>'
 
     def _evaluate(self) -> None:

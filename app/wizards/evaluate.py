@@ -121,7 +121,8 @@ class MeasurePage(Page):
         self.labels.setObjectName("labels")
         self.labels.line.setPlaceholderText(self.tr("Empty: the held-out part of those that it learnt from"))
         self.labels_title = label(self.tr("Labelled examples, for accuracy"), "section", self)
-        self.body.addWidget(label(self.tr("Text"), "section", self))
+        self.text_title = label(self.tr("Text"), "section", self)
+        self.body.addWidget(self.text_title)
         self.body.addWidget(self.text)
         self.body.addWidget(self.labels_title)
         self.body.addWidget(self.labels)
@@ -142,11 +143,13 @@ class MeasurePage(Page):
         plan = self.wizard.plan
         self.list.fill(plan.all.values(), lambda v: "", plan.variants)
         self._fill_references()
-        self._show_labels()
+        self._show_what_is_read()
 
-    def _show_labels(self) -> None:
+    def _show_what_is_read(self) -> None:
         for part in (self.labels_title, self.labels):
             part.setVisible(self.wizard.plan.classifies)
+        for part in (self.text_title, self.text):
+            part.setVisible(self.wizard.plan.reads_text)
 
     def _fill_references(self) -> None:
         plan = self.wizard.plan
@@ -170,7 +173,7 @@ class MeasurePage(Page):
     def _chosen(self) -> None:
         self.wizard.plan.variants = tuple(self.list.selected_ids())
         self._fill_references()
-        self._show_labels()
+        self._show_what_is_read()
         self.changed.emit()
 
     def _changed(self) -> None:

@@ -516,6 +516,11 @@ class EvaluatePlan:
         """Whether a classifier is among those chosen."""
         return any(self.all[i].info.task == "classifier" for i in self.variants if i in self.all)
 
+    @property
+    def reads_text(self) -> bool:
+        """Whether one is chosen that's measured on a text; a classifier is on its examples alone."""
+        return any(self.all[i].info.task != "classifier" for i in self.variants if i in self.all) or not self.classifies
+
     def reference_problem(self, reference: Variant) -> Said:
         """Why a variant can't be what the chosen ones are compared with."""
         chosen = [self.all[i] for i in self.variants if i in self.all]
@@ -533,7 +538,8 @@ class EvaluatePlan:
         if not self.variants:
             return say("Choose at least one variant.")
         reference = self.all.get(self.reference or "")
-        return (self.reference_problem(reference) if reference else NOTHING) or text_problem(self.text) or self._labels_problem()
+        wrong = (self.reference_problem(reference) if reference else NOTHING) or self._labels_problem()
+        return wrong or (text_problem(self.text) if self.reads_text else NOTHING)
 
     def _labels_problem(self) -> Said:
         if not self.classifies:
@@ -551,7 +557,7 @@ class EvaluatePlan:
                 EvaluateSpec(
                     workspace=self.workspace,
                     variant=i,
-                    text=self.text,
+                    text=self.text if self.all[i].info.task != "classifier" else None,
                     reference=self.reference if self.reference != i else None,
                     context=self.context,
                     max_tokens=self.max_tokens,

@@ -219,6 +219,11 @@ def test_a_classifier_is_measured_on_its_own_examples_or_on_others(qtbot, tmp_pa
     qtbot.addWidget(dialog)
     dialog.show()
     assert dialog.measure.labels.isVisible()
+    assert not dialog.measure.text.isVisible()  # it reads none
+    dialog.plan.text = "/gone.txt"
+    assert not dialog.plan.problem("measure")
+    assert [spec.text for _, spec in dialog.plan.specs()] == [None]
+    dialog.plan.text = None
     assert dialog.plan.reference is None  # the only one of its line that classifies is itself
     assert [spec.labels for _, spec in dialog.plan.specs()] == [None]
     dialog.plan.variants = ("strange",)
