@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from core.data.text import Text, token_ids, windows
 from core.errors import UserError
 from core.methods import estimates
+from core.methods.common import PRUNED_FROM
 from core.methods.gradients import Exchange
 from core.params import Params, knob
 from core.run import Run
@@ -358,6 +359,14 @@ def zeros_of(layers: list[tuple[str, nn.Module]], model: nn.Module) -> dict[str,
     """Parameter name -> True where the weight of a linear layer is exactly zero."""
     own = {id(p): name for name, p in model.named_parameters()}
     return {own[id(module.weight)]: module.weight.detach() == 0 for _, module in layers}
+
+
+def pruned_zeros_of(layers: list[tuple[str, nn.Module]], model: nn.Module) -> dict[str, Tensor]:
+    """What zeros_of gives, where the model was pruned: all of it by its share of zeros, else those layers that were, as by one head."""
+    zeros = zeros_of(layers, model)
+    if sum(int(m.sum()) for m in zeros.values()) > PRUNED_FROM * sum(m.numel() for m in zeros.values()):
+        return zeros
+    return {name: m for name, m in zeros.items() if int(m.sum()) > PRUNED_FROM * m.numel()}
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:

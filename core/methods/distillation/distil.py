@@ -6,7 +6,7 @@ Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), s
 vocabulary and averaged over the tokens that count. The student is a shallower copy of the teacher (as in Sanh et al.,
 'DistilBERT', 2019, section 3: layers are taken over) or another variant with the same tokens. Covers causal language
 models, and classifiers, where classes and examples stand for tokens; hidden states and attention maps aren't compared, and the
-student writes no text of its own to learn from.
+student writes no text of its own to learn from. What pruning set to zero in the student stays zero.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch import nn
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
 from core.methods.feeds import feed_for, objective
-from core.models.blocks import blocks
+from core.models.blocks import blocks, linears
 from core.models.packed import PackedLinear
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -134,8 +134,11 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     loss_of, judge = objective(feed, student, run, teacher=model, temperature=params.temperature, alpha=params.alpha)
     rows = feed.batches(params.batch, given.seed)
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed}
-    trained = training.train(student, rows, loss_of, judge, params, **how)
+    hold = training.pruned_zeros_of(linears(student), student)
+    trained = training.train(student, rows, loss_of, judge, params, hold=hold, **how)
     notes += [trained.sentence(), *feed.notes]
+    if trained.held:
+        notes.append(f"{trained.held:,} zeros of the pruning stayed zero.")
     before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
     notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
     return Outcome(student, tuple(notes))

@@ -22,7 +22,6 @@ from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
 from core.methods.feeds import Feed, feed_for, objective
 from core.methods.pruning import channels, patterns
-from core.methods.recovery.finetune import PRUNED_FROM
 from core.models import surgery
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
@@ -278,10 +277,8 @@ class _Rounds:
 
     def train(self, params: training.TrainingParams) -> dict[str, float]:
         """Trains with what's zero held at zero, and leaves the best step; its figures."""
-        hold = training.zeros_of(linears(self.model), self.model)
-        zeros, weights = sum(int(m.sum()) for m in hold.values()), sum(m.numel() for m in hold.values())
-        if self.parts and zeros <= PRUNED_FROM * weights:
-            hold = {}
+        zeros_of = training.pruned_zeros_of if self.parts else training.zeros_of
+        hold = zeros_of(linears(self.model), self.model)
         loss_of, judge = objective(self.feed, self.model, self.run, teacher=self.teacher)
         how = {"run": self.run, "device": self.given.device, "vocabulary": self.feed.vocabulary, "seed": self.given.seed}
         rows = self.feed.batches(params.batch, self.given.seed + self.steps)

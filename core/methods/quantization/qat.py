@@ -25,7 +25,6 @@ from core.methods.common import stored_dtype
 from core.methods.losses import distillation_loss, divergence
 from core.methods.quantization import grid, w8a8
 from core.methods.quantization.grid import GridParams
-from core.methods.recovery.finetune import PRUNED_FROM
 from core.models import packed
 from core.models.activations import FP8, FP8_MOST, ActivationQuant
 from core.models.blocks import replace
@@ -181,9 +180,7 @@ def qat(model: Any, params: QatParams, run: Run, given: Given) -> Outcome:
         teacher.float().eval().requires_grad_(False)
     learn, aside = training.read(given.text, given.tokenizer, params.context, run, given.info.context)
     notes += _own_grid(model, kept, params) if kept else _new_grid(model, params, given)
-    hold = {} if kept else training.zeros_of([(n, m) for n, m in model.named_modules() if isinstance(m, OnGrid)], model)
-    if sum(int(m.sum()) for m in hold.values()) <= PRUNED_FROM * sum(m.numel() for m in hold.values()):
-        hold = {}  # it wasn't pruned
+    hold = {} if kept else training.pruned_zeros_of([(n, m) for n, m in model.named_modules() if isinstance(m, OnGrid)], model)
     vocabulary = model.config.get_text_config().vocab_size
     rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
     held_out = training.kept_aside(aside, params.context, rows, given.device)

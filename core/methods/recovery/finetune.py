@@ -116,9 +116,6 @@ class FinetuneParams(_Zeros, training.TrainingParams, _What):
     )
 
 
-PRUNED_FROM = 0.01  # share of exact zeros in the linear layers from which a model counts as pruned
-
-
 def estimate_finetune(params: FinetuneParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
     tokens = params.steps * params.batch * params.context
     taught = 1.0 if params.loss == "teacher" else 0.0
@@ -161,10 +158,9 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
         teacher = teacher_of(params.teacher, model, given)
         notes.append(f"Taught by {teacher.folder.name if params.teacher else 'the uncut model'} beside the truth.")
     feed = feed_for(model, given, params, run)
-    hold = training.zeros_of(linears(model), model)
-    zeros, weights = sum(int(m.sum()) for m in hold.values()), sum(m.numel() for m in hold.values())
-    if params.hold_zeros == "no" or (params.hold_zeros == "auto" and zeros <= PRUNED_FROM * weights):
-        hold = {}
+    weights = sum(module.weight.numel() for _, module in linears(model))
+    held_by = {"yes": training.zeros_of, "auto": training.pruned_zeros_of, "no": lambda layers, model: {}}
+    hold = held_by[params.hold_zeros](linears(model), model)
     taught = {"teacher": teacher.model if teacher else None, "temperature": params.temperature, "alpha": params.alpha}
     loss_of, judge = objective(feed, model, run, **taught)
     rows = feed.batches(params.batch, given.seed)

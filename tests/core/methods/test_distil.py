@@ -11,7 +11,7 @@ from core.errors import UserError
 from core.methods.distillation.distil import DistilParams, kept_layers, shallower
 from core.methods.losses import IGNORED, distillation_loss
 from core.models import load
-from core.models.blocks import blocks
+from core.models.blocks import blocks, linears
 from tests.conftest import make_pico
 from tests.core.methods.conftest import Recorder, apply, give, make_text, same
 
@@ -169,6 +169,15 @@ def test_another_variant_is_the_student(pico, variants):
     assert outcome.model.config.hidden_size == 16
     assert min(run.curve("heldout_loss")[1:]) < run.curve("heldout_loss")[0]
     assert "began with the weights of pico-draft" in outcome.notes[0]
+
+
+def test_zeros_of_a_pruned_student_stay(pico, variants):
+    student = variants("draft")
+    apply("magnitude", student)
+    before = {name: module.weight == 0 for name, module in linears(student.model)}
+    outcome = apply("distil", pico, given=give(pico, load_variant=lambda name: student), student="draft", **QUICK)
+    assert all(torch.equal(module.weight == 0, before[name]) for name, module in linears(outcome.model))
+    assert f"{sum(int(m.sum()) for m in before.values()):,} zeros of the pruning stayed zero." in outcome.notes
 
 
 def test_a_student_with_a_padded_vocabulary_learns_over_the_tokens_that_both_have(pico, variants):

@@ -52,6 +52,20 @@ def test_zeros_are_held_where_the_model_was_pruned_or_it_is_asked(pico_llama):
         assert (after == before) is kept, (sparsity, hold)
 
 
+def test_zeros_of_a_layer_are_held_where_they_are_few_in_the_model(pico):
+    layers = linears(pico.model)
+    weights = sum(weight_of(module).numel() for _, module in layers)
+    name, module = max(layers, key=lambda layer: weight_of(layer[1]).numel())
+    gone = int(0.009 * weights)
+    module.weight.data.view(-1)[:gone] = 0
+    dict(layers)[layers[0][0]].weight.data.view(-1)[0] = 0  # one zero is a number like others
+    assert list(training.pruned_zeros_of(layers, pico.model)) == [f"{name}.weight"]
+    for how in ("all", "lora"):
+        outcome = apply("finetune", pico, weights=how, **QUICK)
+        assert int((module.weight.view(-1)[:gone] == 0).sum()) == gone, how
+        assert f"{gone:,} zeros held" in outcome.notes[1]
+
+
 def test_it_learns_and_reports(pico):
     run = Recorder()
     outcome = apply("finetune", pico, run, **QUICK)
