@@ -105,7 +105,7 @@ class JobPanel(QWidget):
         self.title.setFixedHeight(HEAD)
         head.addWidget(self.title, 1)
         self.tabs = Segmented((("log", self.tr("Log")), ("curves", self.tr("Curves")), ("layers", self.tr("Layers"))))
-        self.tabs.chosen.connect(lambda key: self.pages.setCurrentIndex(("log", "curves", "layers").index(key)))
+        self.tabs.chosen.connect(self._show_page)
         self.tabs.buttons["layers"].hide()  # until a job has figures of layers to show
         head.addWidget(self.tabs)
         self.level = QComboBox()
@@ -224,6 +224,12 @@ class JobPanel(QWidget):
         if job in self._rows:  # once the list has been laid out with it
             QTimer.singleShot(0, self._rows[job], lambda row=self._rows[job]: self._scroll.ensureWidgetVisible(row, 0, 2))
 
+    def _show_page(self, key: str) -> None:
+        """'log', 'curves' or 'layers'. The level and the copy are the log's."""
+        self.pages.setCurrentIndex(("log", "curves", "layers").index(key))
+        for part in (self.level, self.copy):
+            part.setVisible(key == "log")
+
     def _offer_layers(self, some: bool) -> None:
         """The layers' tab is there for jobs that have some; another job's view falls back to its log."""
         tab = self.tabs.buttons["layers"]
@@ -231,7 +237,7 @@ class JobPanel(QWidget):
             tab.setVisible(some)
             if not some and self.tabs.current == "layers":
                 self.tabs.set_current("log")
-                self.pages.setCurrentIndex(0)
+                self._show_page("log")
 
     # -- doing
 

@@ -471,6 +471,9 @@ class CompressPlan:
         return free_name(short, (v.name for v in self.variants.values()))
 
 
+SHARE = 0.005  # less of something isn't what a variant is named after
+
+
 def _short(knob: Knob, value: Any) -> str:
     """A setting in a few letters for a name, or '' where it says nothing there."""
     if value is None or knob.kind in ("text", "file", "variant"):
@@ -486,7 +489,9 @@ def _short(knob: Knob, value: Any) -> str:
     if knob.kind == "choice":
         return "" if value == knob.default and knob.name not in ("pattern", "bits", "group_size") else str(value)
     if knob.kind == "float":
-        return f"{value * 100:g} %" if knob.low == 0 and knob.high == 1 else f"{knob.name} {value:g}"
+        if knob.low == 0 and knob.high == 1:
+            return f"{value * 100:g} %" if not 0 < value < SHARE else ""  # a learning rate is no share
+        return f"{knob.name} {value:g}"
     return f"{value} {knob.name.replace('_', ' ')}"
 
 

@@ -114,6 +114,7 @@ def test_log_filter_and_copy(panel):
 
 def test_curves_are_drawn_for_a_job_that_trains(panel):
     panel.tabs.buttons["curves"].click()
+    assert not panel.level.isVisibleTo(panel)  # the log's, which isn't shown
     assert panel.pages.currentWidget() is panel.curves
     assert panel.curves._chart._curves
     panel.show_job(panel.made[1].job.id, picked=True)

@@ -7,7 +7,8 @@ import pytest
 
 from app.wizards import plans
 from app.wizards.plans import CompressPlan, EvaluatePlan, ExportPlan, Flow, OpenPlan, dropped_source, file_name, free_name, source_kind
-from core.records import DeviceInfo
+from core.params import Knob
+from core.records import DeviceInfo, MethodInfo
 from tests.app.wizards import stand_ins as S
 
 
@@ -281,6 +282,20 @@ def test_suggested_names(method, params, name):
     plan.variants = {"one": plan.variants["one"]}
     plan.method, plan.params = method, params
     assert plan.suggested_name() == name
+
+
+def test_a_learning_rate_and_how_much_text_it_looked_at_are_no_names():
+    """'heads 16 windows 256 context 10 %' said least what mattered most, and 'finetune 0.01 %' was a learning rate."""
+    knob = lambda name, default, **more: Knob(name=name, kind="int", title=name, help="", default=default, **more)
+    windows, context = knob("windows", 16), knob("context", 256)
+    share = knob("share", 0.1, low=0, high=1).model_copy(update={"kind": "float"})
+    rate = share.model_copy(update={"name": "rate"})
+    plan = compress(variant="one")
+    plan.methods = (MethodInfo(name="heads", family="pruning", knobs=(windows, context, share, rate)),)
+    plan.method, plan.params = "heads", {"windows": 16, "context": 256, "share": 0.1, "rate": 1e-4}
+    assert plan.suggested_name() == "heads 10 %"
+    plan.params["windows"] = 32
+    assert plan.suggested_name() == "heads 32 windows 10 %"
 
 
 def test_suggested_names_are_free():
