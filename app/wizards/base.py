@@ -49,6 +49,7 @@ from core.records import DeviceInfo, Variant
 STEPS_WIDTH, NARROW = 208, 640
 ESTIMATE_DELAY_MS = 250
 MOST_IN_A_COLUMN, TWO_COLUMNS = 4, 600  # more cards than this stand in two columns, from this width
+LOW = 440  # pixels: a lower window scrolls the whole page
 BEGINNING = 150  # pixels of a form that are worth scrolling to
 
 
@@ -832,6 +833,7 @@ class Wizard(QDialog):
     def begin(self) -> None:
         """Shows the first page; the subclass calls it when all pages are there."""
         self._begun = True
+        self._place_below()
         self._show_page()
 
     def next(self) -> None:
@@ -947,7 +949,17 @@ class Wizard(QDialog):
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
         if self._begun:
+            self._place_below()
             self.refresh()
+
+    def _place_below(self) -> None:
+        """What stays under a page scrolls with it in a window so low that there'd be no room left for the page."""
+        low = self.height() < LOW
+        for key, page in self._pages.items():
+            scroll, shown = self._scrolls[key], self._shown[key]
+            if page.below is not None and scroll.isAncestorOf(page.below) != low:
+                page.below.layout().setContentsMargins(0, 10, 0 if low else 16, 0 if low else 12)
+                (scroll.widget() if low else shown).layout().addWidget(page.below)
 
     def paintEvent(self, event: Any) -> None:
         t, p = theme(), QPainter(self)

@@ -97,7 +97,7 @@ def test_another_method_has_another_form_and_a_page_for_its_text(wizard):
 def test_settings_come_into_sight_and_the_estimate_stays_there(qtbot, wizard):
     """In a low window the settings of a card, and the estimate, were far below it and nothing said so."""
     w = wizard()
-    w.resize(760, 360)
+    w.resize(760, 450)
     estimated(qtbot, w)
     scroll = w._scrolls["method"]
     scroll.verticalScrollBar().setValue(0)
@@ -107,6 +107,10 @@ def test_settings_come_into_sight_and_the_estimate_stays_there(qtbot, wizard):
     assert w.method.estimate.isVisible()
     assert not scroll.isAncestorOf(w.method.estimate)
     assert w.rect().contains(w.method.estimate.mapTo(w, w.method.estimate.rect().bottomRight()))
+    w.resize(760, 320)  # so low that it would leave no room for the page
+    assert scroll.isAncestorOf(w.method.estimate)
+    w.resize(760, 610)
+    assert not scroll.isAncestorOf(w.method.estimate)
 
 
 def test_own_text_goes_into_the_recipe(qtbot, wizard, board, tmp_path):
