@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import torch
 
 import resources
 from core import methods
@@ -62,11 +65,17 @@ class _Work:
     def heldout(self) -> Examples:
         """What importance wasn't computed on."""
         if self.given.labels is not None:
-            rows = list(labelled.split(self.given.labels).heldout)[:MOST_EXAMPLES]
+            rows = sample(labelled.split(self.given.labels).heldout)
             return importance.labelled(self.model, self.given, rows, self.spec.context)
         aside = replace(self.given, text=_text(self.spec, heldout=True), seed=self.spec.seed + 1)
         found, _ = importance.draw(self.model, aside, CalibrationParams(windows=self.spec.windows, context=self.spec.context), self.run)
         return found
+
+
+def sample(rows: Sequence[int], most: int = MOST_EXAMPLES) -> list[int]:
+    """No more than `most` of the rows, always the same; drawn from all of them, since a file may be in the order of its classes."""
+    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:most]
+    return [rows[i] for i in sorted(order.tolist())]
 
 
 def measure_heads(job: Job, run: Run) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from core.errors import Cancelled, UserError
 from core.models import inspect, size
 from core.recipe import LabelsRef, Recipe
 from core.records import HeadMap, HeadsSpec, Variant
+from core.worker.heads import sample
 from core.workspace import Workspace
 from tests.conftest import PROSE, make_tokenizer
 from tests.core.worker.test_tasks import Recorder, do
@@ -131,6 +132,15 @@ def test_a_classifier_is_measured_by_accuracy(tmp_path, pico_classifier, example
     assert 0 <= lost["accuracy"] <= 1
     bare = do(spec_of(home))["map"]
     assert bare["conditions"]["labels"] is False
+
+
+def test_many_examples_are_drawn_from_all_of_the_file():
+    rows = range(5000)  # such as one class, and then the other
+    found = sample(rows, 1000)
+    assert len(set(found)) == 1000
+    assert 400 < sum(row < 2500 for row in found) < 600
+    assert found == sample(rows, 1000)
+    assert sample(rows, 9999) == [*rows]
 
 
 def test_an_encoder_has_a_map_too(tmp_path, pico_encoder):
