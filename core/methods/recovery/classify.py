@@ -65,6 +65,7 @@ def estimate_classify(params: ClassifyParams, info: SourceInfo, ledger: Ledger, 
         "bytes_on_disk": ledger.bytes_on_disk,
         "effective_bits": ledger.effective_bits,
         "memory": memory if params.train == "all" else memory - 16 * (info.parameters or 0),
+        "notes": ["How long it takes depends on how long the examples are"],
     }
 
 
