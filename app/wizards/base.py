@@ -786,7 +786,7 @@ class Wizard(QDialog):
         self.cancel_button.clicked.connect(self.reject)
         room = self.screen().availableGeometry().size() if self.screen() else QSize(1024, 700)
         self.setMinimumSize(min(420, room.width()), min(320, room.height()))
-        self.resize(min(820, room.width() - 24), min(610, room.height() - 24))
+        self.resize(min(940, room.width() - 24), min(680, room.height() - 24))
 
     def add_page(self, page: Page) -> None:
         scroll = QScrollArea(self._stack)
