@@ -1886,12 +1886,16 @@ The test's power is the chance that it sees a difference which is there.</source
             <translation>导出</translation>
         </message>
         <message>
+            <source>Export {name} to ONNX</source>
+            <translation>将 {name} 导出为 ONNX</translation>
+        </message>
+        <message>
             <source>Export {name} to GGUF</source>
             <translation>将 {name} 导出为 GGUF</translation>
         </message>
         <message>
-            <source>Export {name} to ONNX</source>
-            <translation>将 {name} 导出为 ONNX</translation>
+            <source>Pack {name}</source>
+            <translation>打包 {name}</translation>
         </message>
     </context>
     <context>
@@ -2249,8 +2253,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
     <context>
         <name>FloatBox</name>
         <message>
-            <source>automatic</source>
-            <translation>自动</translation>
+            <source>not set</source>
+            <translation>未设置</translation>
         </message>
     </context>
     <context>
@@ -2268,12 +2272,20 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>只有导出完整且通过检查后，文件夹才会出现。</translation>
         </message>
         <message>
+            <source>Packed</source>
+            <translation>打包</translation>
+        </message>
+        <message>
             <source>For onnxruntime and what's built on it; encoders and classifiers too</source>
             <translation>用于 onnxruntime 及基于它的程序；也支持编码器和分类器</translation>
         </message>
         <message>
             <source>For llama.cpp and what's built on it; decoders like Llama, Qwen and Gemma</source>
             <translation>用于 llama.cpp 及基于它的程序；支持 Llama、Qwen、Gemma 等解码器</translation>
+        </message>
+        <message>
+            <source>For keeping and sending a pruned model: one file without its zeros, from which the folder is restored bit for bit</source>
+            <translation>用于保存和发送剪枝后的模型：一个不含零的文件，可由它逐位还原整个文件夹</translation>
         </message>
         <message>
             <source>As it is: its own grid, or q8_0</source>
@@ -2695,6 +2707,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>训练前的损失：{loss}。</translation>
         </message>
         <message>
+            <source>No run got below it, so the choices can't be told apart: train longer, or begin with random weights.</source>
+            <translation>没有一次训练低于它，因此无法区分各选项：请训练更久，或从随机权重开始。</translation>
+        </message>
+        <message>
             <source>One run a choice: whether a difference is more than noise needs more seeds.</source>
             <translation>每种选择只训练了一次：差异是否超出噪声，需要更多种子才能判断。</translation>
         </message>
@@ -2716,7 +2732,7 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         </message>
         <message>
             <source>{runs} runs of {steps} steps, {tokens} tokens each; the lowest loss on the end of the text, kept aside, counts.</source>
-            <translation>{runs} 次训练，每次 {steps} 步，每步 {tokens} 个词元；以预留的文本末尾上的最低损失为准。</translation>
+            <translation>{runs} 次训练，每次 {steps} 步、{tokens} 个词元；以预留的文本末尾上的最低损失为准。</translation>
         </message>
     </context>
     <context>
@@ -3106,8 +3122,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>注意力将一点不剩。</translation>
         </message>
         <message>
-            <source>This kind of model can't say fewer heads: they become zeros, and the file keeps its size.</source>
-            <translation>这类模型无法声明更少的头：它们会置零，文件大小不变。</translation>
+            <source>This kind of model has no setting for fewer heads: they become zeros, and the file keeps its size.</source>
+            <translation>这类模型的配置无法表示更少的头：它们会变为零，文件大小不变。</translation>
         </message>
         <message>
             <source>Each layer loses as many: they're cut out, and the file gets smaller.</source>
@@ -3122,12 +3138,12 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>困惑度 {before} → {after}，在未用于评判的 {tokens} 个词元上。</translation>
         </message>
         <message>
-            <source>Accuracy {before} → {after}, on {tokens} tokens that nothing was judged on.</source>
-            <translation>准确率 {before} → {after}，在未用于评判的 {tokens} 个词元上。</translation>
-        </message>
-        <message>
             <source>The outputs turn by {after} (1 − cosine), on {tokens} tokens that nothing was judged on.</source>
             <translation>输出偏转 {after}（1 − 余弦），在未用于评判的 {tokens} 个词元上。</translation>
+        </message>
+        <message>
+            <source>Accuracy {before} → {after}, on {n} examples held out. From {low} to {high} it can't be told from the first.</source>
+            <translation>准确率 {before} → {after}，基于 {n} 个留出样本。在 {low} 到 {high} 之间与原先无法区分。</translation>
         </message>
     </context>
     <context>
@@ -3451,6 +3467,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>解码</translation>
         </message>
         <message>
+            <source>Prefill</source>
+            <translation>预填充</translation>
+        </message>
+        <message>
             <source>Weights that aren't zero, against all of the original's</source>
             <translation>非零权重，相对于原始模型的全部权重</translation>
         </message>
@@ -3590,8 +3610,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
     <context>
         <name>IntEditor</name>
         <message>
-            <source>automatic</source>
-            <translation>自动</translation>
+            <source>not set</source>
+            <translation>未设置</translation>
         </message>
     </context>
     <context>
@@ -3799,6 +3819,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>{n} 个留出用于测量。</translation>
         </message>
         <message>
+            <source>Always answering '{name}' would be right for {share} %: an accuracy near that says little.</source>
+            <translation>始终回答“{name}”就有 {share} % 正确：接近它的准确率说明不了什么。</translation>
+        </message>
+        <message>
             <source>{n} rows without a text or a class are left out.</source>
             <translation>略去了 {n} 行缺少文本或类别的数据。</translation>
         </message>
@@ -3989,8 +4013,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>略去的损坏记录：{n}</translation>
         </message>
         <message>
-            <source>&amp;Layers…</source>
-            <translation>各层(&amp;L)…</translation>
+            <source>La&amp;yers…</source>
+            <translation>各层(&amp;Y)…</translation>
         </message>
         <message>
             <source>&amp;Sensitivity of layers…</source>
@@ -4664,6 +4688,14 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>复制</translation>
         </message>
         <message>
+            <source>Measure it afterwards: accuracy on the examples held out, speed</source>
+            <translation>完成后测量：留出样本上的准确率、速度</translation>
+        </message>
+        <message>
+            <source>Measure it afterwards: difference from the original, speed</source>
+            <translation>完成后测量：与原模型的差异、速度</translation>
+        </message>
+        <message>
             <source>Copied</source>
             <translation>已复制</translation>
         </message>
@@ -4700,6 +4732,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>检查</translation>
         </message>
         <message>
+            <source>It's packed for keeping and sending. To use it, restore the folder: spokeshave-cli unpack-sparse FILE.</source>
+            <translation>打包用于保存和发送。使用前请还原文件夹：spokeshave-cli unpack-sparse FILE。</translation>
+        </message>
+        <message>
             <source>Its own grid is kept where a type of GGUF's holds it; layers that had to be quantized again are counted.</source>
             <translation>若 GGUF 的某种类型能容纳它自身的网格，则保留；不得不重新量化的层会被计数。</translation>
         </message>
@@ -4714,6 +4750,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>read back by plain transformers; its logits against what was written; header and tokenizer</source>
             <translation>由普通 transformers 读回；其 logit 与写入内容对比；文件头和分词器</translation>
+        </message>
+        <message>
+            <source>unpacked again, every file compared by its sha256</source>
+            <translation>重新解包，逐个文件比较 sha256</translation>
         </message>
         <message>
             <source>loads; logits against torch; the same greedy tokens; every data byte referenced</source>
@@ -5400,6 +5440,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>解码速度（词元/秒，对数刻度；越靠右越好）</translation>
         </message>
         <message>
+            <source>Prefill speed (tokens/s, log scale; right is better)</source>
+            <translation>预填充速度（词元/秒，对数刻度；越靠右越好）</translation>
+        </message>
+        <message>
             <source>{title} ({unit}log scale, up is better)</source>
             <translation>{title}（{unit}对数刻度，越靠上越好）</translation>
         </message>
@@ -5418,6 +5462,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Decode</source>
             <translation>解码</translation>
+        </message>
+        <message>
+            <source>Prefill</source>
+            <translation>预填充</translation>
         </message>
         <message>
             <source> and {n} more</source>
@@ -5539,6 +5587,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Hollow points were measured under other conditions: they can't be compared with the rest.</source>
             <translation>空心点是在其他条件下测量的：不能与其余的比较。</translation>
+        </message>
+        <message>
+            <source>Show: {what}</source>
+            <translation>显示：{what}</translation>
         </message>
     </context>
     <context>
@@ -6694,6 +6746,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请把 tokenizer.json 放在模型旁边，然后重新导入。</translation>
         </message>
         <message>
+            <source>The two classifiers tell different classes apart, so they can't be compared.</source>
+            <translation>两个分类器区分的类别不同，因此无法比较。</translation>
+        </message>
+        <message>
+            <source>Choose a reference that learnt the same classes.</source>
+            <translation>请选择学习了相同类别的参考模型。</translation>
+        </message>
+        <message>
             <source>Measuring accuracy</source>
             <translation>正在测量准确率</translation>
         </message>
@@ -7036,6 +7096,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a model's folder.</source>
             <translation>请选择模型的文件夹。</translation>
+        </message>
+        <message>
+            <source>Packed, {name} would be no smaller: none of its tensors has zeros enough.</source>
+            <translation>打包后 {name} 不会更小：没有一个张量含有足够多的零。</translation>
+        </message>
+        <message>
+            <source>Prune it first; a mask pays from a sixteenth of zeros on in 16 bits.</source>
+            <translation>请先剪枝；对 16 位权重，零占十六分之一以上时掩码才划算。</translation>
         </message>
         <message>
             <source>Packing</source>
@@ -7486,8 +7554,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>层和头（或组），从 0 数起，例如 '0.3 1.7'：只去掉这些，不管上面如何设置。窗口中的注意力头图会填写它。</translation>
         </message>
         <message>
-            <source>Solves the output weights of the remaining heads anew, so that each layer's output moves least on the calibration text.</source>
-            <translation>重新求解其余注意力头的输出权重，使每层在校准文本上的输出变动最小。</translation>
+            <source>Solves the output weights of the remaining heads anew, so that each layer's output moves least on the calibration text. Only where each layer loses as many: elsewhere it was found not to help.</source>
+            <translation>重新求解剩余各头的输出权重，使每层输出在校准文本上变化最小。仅在每层去掉同样多的头时进行：其他情况下实测没有帮助。</translation>
         </message>
         <message>
             <source>Windows of text (eight labelled examples each, for a classifier) on which the gradient is looked at. Beyond 32 the order hardly changes. Time grows with it.</source>
@@ -7866,8 +7934,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>MLP 宽度</translation>
         </message>
         <message>
-            <source>Solves the weights of the remaining MLP channels anew, so that each block's output moves least on the calibration text.</source>
-            <translation>重新求解其余 MLP 通道的权重，使每个块在校准文本上的输出变动最小。</translation>
+            <source>Solves the weights of the remaining heads and MLP channels anew, so that each layer's output moves least on the text.</source>
+            <translation>重新求解剩余的头与 MLP 通道的权重，使每层输出在文本上变化最小。</translation>
         </message>
         <message>
             <source>Windows of text (eight labelled examples each, for a classifier) that every cut is tried on. Time grows with it.</source>
@@ -7902,8 +7970,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>拟合步数</translation>
         </message>
         <message>
-            <source>Steps of conjugate gradients that fit the weights that stay to the layer's outputs, once it's known which go. 0: as in the paper, and a fifth faster.</source>
-            <translation>确定去掉哪些权重之后，用共轭梯度使保留的权重拟合该层输出的步数。0：与论文一致，快五分之一。</translation>
+            <source>Steps of conjugate gradients that fit the weights that stay to the layer's outputs, once it's known which go. 0: as in the paper.</source>
+            <translation>确定去掉哪些权重之后，用共轭梯度使保留的权重拟合该层输出的步数。0：与论文相同。</translation>
         </message>
         <message>
             <source>Damping</source>
@@ -9854,6 +9922,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>学生：从 {name} 的权重开始；教师是父变体 {name2}。</translation>
         </message>
         <message>
+            <source>{held} zeros of the pruning stayed zero.</source>
+            <translation>剪枝所得的 {held} 个零保持为零。</translation>
+        </message>
+        <message>
             <source>It chooses the teacher's {what} {n} % of the time ({n2} % before).</source>
             <translation>它有 {n} % 的时候选中教师的 {what}（之前为 {n2} %）。</translation>
         </message>
@@ -9868,6 +9940,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>MLP width {width} -&gt; {left} in each of {layers} blocks ({n} % of its channels); {n2} % of all parameters are gone.</source>
             <translation>{layers} 个块各自的 MLP 宽度 {width} -&gt; {left}（其通道的 {n} %）；去掉了全部参数的 {n2} %。</translation>
+        </message>
+        <message>
+            <source>0 % smaller on disk: the heads' weights become zeros</source>
+            <translation>磁盘上小了 0 %：这些头的权重变为零</translation>
+        </message>
+        <message>
+            <source>{gone} of {units} {what} of each layer go ({n} %)</source>
+            <translation>每层去掉 {units} 个{what}中的 {gone} 个（{n} %）</translation>
         </message>
         <message>
             <source>Cut: {said}, {n} in each layer; {n2} % of all parameters are gone.</source>
@@ -9894,6 +9974,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>不含选取所需的时间。</translation>
         </message>
         <message>
+            <source>0 % smaller on disk, {n} % zeros</source>
+            <translation>磁盘上小 0 %，{n} % 为零</translation>
+        </message>
+        <message>
             <source>On what's kept aside, after training each time: {n}.</source>
             <translation>预留部分上的结果，每次训练之后：{n}。</translation>
         </message>
@@ -9908,10 +9992,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Dropped {n} of {total} layers, counted from 0: {n2}{said}; {n3} % of all parameters are gone.</source>
             <translation>去掉了 {total} 层中的 {n} 层，从 0 数起：{n2}{said}；去掉了全部参数的 {n3} %。</translation>
-        </message>
-        <message>
-            <source>0 % smaller on disk, {n} % zeros</source>
-            <translation>磁盘上小 0 %，{n} % 为零</translation>
         </message>
         <message>
             <source>0 % smaller on disk, {n} % zeros: {zeros} of the {weights} weights in {n2} linear layers are zero ({n3} %); embeddings, head, norms and biases are untouched.</source>
@@ -10078,10 +10158,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>各位数的层数：{n}。</translation>
         </message>
         <message>
-            <source>{held} zeros of the pruning stayed zero.</source>
-            <translation>剪枝所得的 {held} 个零保持为零。</translation>
-        </message>
-        <message>
             <source>KL to the teacher {n} before, {n2} after; it chooses the teacher's token {n3} % of the time ({n4} % before).</source>
             <translation>与教师的 KL 之前为 {n}，之后为 {n2}；它有 {n3} % 的时候选中教师的词元（之前为 {n4} %）。</translation>
         </message>
@@ -10132,6 +10208,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>int8</source>
             <translation>int8</translation>
+        </message>
+        <message>
+            <source>Spokeshave multiplies these layers in 8 bits on this processor. Plain transformers computes the same numbers from copies in floating point, rounding included, and isn't faster.</source>
+            <translation>在这台处理器上，Spokeshave 以 8 位整数计算这些层。普通的 transformers 用浮点副本算出相同的数（含舍入），并不更快。</translation>
+        </message>
+        <message>
+            <source>Not faster here: Spokeshave and plain transformers compute the same numbers from copies in floating point, rounding included. Runtimes such as vLLM multiply in 8 bits.</source>
+            <translation>在这里并不更快：Spokeshave 和普通 transformers 用浮点副本算出同样的数值，包括舍入。vLLM 等运行时以 8 位相乘。</translation>
+        </message>
+        <message>
+            <source>How long it takes depends on how long the examples are</source>
+            <translation>所需时间取决于样本的长度</translation>
         </message>
         <message>
             <source>Classes: {shown}.</source>
@@ -10277,6 +10365,22 @@ Drop a folder or a .gguf file here.</source>
             <source>int8 with an offset, one fixed scale</source>
             <translation>带偏移的 int8（一个固定缩放系数）</translation>
         </message>
+        <message>
+            <source>heads</source>
+            <translation>头</translation>
+        </message>
+        <message>
+            <source>head</source>
+            <translation>头</translation>
+        </message>
+        <message>
+            <source>key-value groups</source>
+            <translation>键值组</translation>
+        </message>
+        <message>
+            <source>key-value group</source>
+            <translation>键值组</translation>
+        </message>
     </context>
     <context>
         <name>courses</name>
@@ -10358,6 +10462,22 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Loss on text kept aside: {choice}</source>
             <translation>预留文本上的损失：{choice}</translation>
+        </message>
+        <message>
+            <source>Round</source>
+            <translation>轮次</translation>
+        </message>
+        <message>
+            <source>Cut</source>
+            <translation>剪去</translation>
+        </message>
+        <message>
+            <source>Heads gone</source>
+            <translation>去掉的头</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
         </message>
         <message>
             <source>What the training makes smaller, at each step, on the text it learns from. Lower is better.</source>
@@ -11299,12 +11419,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>{kind} 类型的模型在这里不能写成 GGUF。请选择 ONNX。</translation>
         </message>
         <message>
+            <source>{share} % of its weights are zero, too few to save anything. Prune it first.</source>
+            <translation>其权重中有 {share} % 为零，太少，省不了空间。请先剪枝。</translation>
+        </message>
+        <message>
             <source>What was checked, and the figures.</source>
             <translation>检查了什么，以及各项数值。</translation>
         </message>
         <message>
             <source>Weights, settings, tokenizer and chat template in one file.</source>
             <translation>权重、设置、分词器和聊天模板都在一个文件中。</translation>
+        </message>
+        <message>
+            <source>The whole folder in one file, its zeros as a bit each.</source>
+            <translation>整个文件夹合为一个文件，每个零只占一位。</translation>
         </message>
         <message>
             <source>The graph, with a key-value cache for fast generation.</source>

@@ -33,6 +33,10 @@ WORDS = (  # that core fills into its notes
     "fp8 per token",
     "int8, one fixed scale",
     "int8 with an offset, one fixed scale",
+    "heads",
+    "head",
+    "key-value groups",
+    "key-value group",
 )
 Key = tuple[str, str, str]  # context, source, comment
 
@@ -196,7 +200,8 @@ class CoreReader(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
         names = {t.id for t in node.targets if isinstance(t, ast.Name)}
-        if names & {*NOTE_LISTS, "note", "kept", "RUNS"}:
+        names |= {t.slice.value for t in node.targets if isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Constant)}
+        if names & {*NOTE_LISTS, "note", "kept", "RUNS", "INTEGERS", "COPIES"}:
             self.notes += notes_in(node.value)
         elif names & {"message", "hint", "text"}:  # a sentence chosen first and raised afterwards
             self.found += [t for t in texts(node.value) if " " in t]
