@@ -308,7 +308,9 @@ class _Rounds:
     def notes(self) -> list[str]:
         ended = [self.said] if self.said else []
         rewound = ["After each cut the weights that stayed went back to what they were before the first."] if self.origin else []
-        told = [] if self.said and self.model is self.kept.model else list(self.told)
+        # what the last cut says of itself counts from the last round where layers or channels are renumbered: the table says it all
+        whole = self.params.criterion not in ("layers", "channels")
+        told = list(self.told) if whole and not (self.said and self.model is self.kept.model) else []
         return [f"On what's kept aside, after training each time: {'; '.join(self.table)}.", *ended, *rewound, *told, *self.feed.notes]
 
 

@@ -28,7 +28,7 @@ from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
 
-ADJUSTED_ON = CalibrationParams(windows=32, context=512)  # more than losses need: few tokens would be fitted, not learnt from
+ADJUSTED_ON = 16_384  # tokens, more than losses need: on few, weights would be fitted, not learnt
 STEPS = 12  # cuts into which the way is divided, at least, where the model's parts are small enough
 
 
@@ -89,7 +89,7 @@ def estimate_resize(params: ResizeParams, info: SourceInfo, ledger: Ledger, devi
     memory, once = estimates.walking(info, params.windows, params.context, device, 1)
     adjusting: float | None = 0.0
     if params.compensate:
-        more, adjusting = estimates.walking(info, ADJUSTED_ON.windows, ADJUSTED_ON.context, device, 2, 1)
+        more, adjusting = estimates.walking(info, adjusted_on(params).windows, params.context, device, 2, 1)
         memory = max(memory, more)
     return {
         "bytes_on_disk": ledger.bytes_on_disk - gone * estimates.stored_bytes(info),
@@ -97,6 +97,11 @@ def estimate_resize(params: ResizeParams, info: SourceInfo, ledger: Ledger, devi
         "seconds": once * 6 * STEPS + adjusting if once is not None and adjusting is not None else None,
         "notes": [f"{(info.parameters or 0) / 1e6:,.1f} million parameters become {wanted / 1e6:,.1f} million at most"],
     }
+
+
+def adjusted_on(params: ResizeParams) -> CalibrationParams:
+    """The windows on which the weights that stay are adjusted: of the context asked for, and as many as are needed."""
+    return CalibrationParams(windows=max(params.windows, ADJUSTED_ON // params.context), context=params.context)
 
 
 def label(params: ResizeParams) -> str:
@@ -127,7 +132,7 @@ def resize(model: Any, params: ResizeParams, run: Run, given: Given) -> Outcome:
     examples, notes = importance.draw(model, given, params, run)
     ids: Tensor | None = None
     if params.compensate:
-        ids, more = calibration.draw(given.text, given.tokenizer, ADJUSTED_ON, given.info, given.seed, run)
+        ids, more = calibration.draw(given.text, given.tokenizer, adjusted_on(params), given.info, given.seed, run)
         notes += [note for note in more if note not in notes]
     search = Search(model, examples, run, params.among, ids)
     if search.least() > wanted:
