@@ -12,11 +12,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from core.recipe import Step
-from core.records import HeadMap
+from core.records import MASKED_ONLY, HeadMap
 
 Unit = tuple[int, int]
-# Their configs have no word for fewer heads than the width says (no head_dim), so heads can only become zeros there.
-MASKED_ONLY = ("bert", "gpt2", "opt", "distilbert", "roberta", "xlm-roberta", "electra", "camembert")
 
 
 def maps_of(folder: Path) -> list[HeadMap]:

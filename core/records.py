@@ -357,6 +357,8 @@ class EnumerateSpec(Spec):
     seed: int = 0
 
 
+# Model types whose configs have no word for fewer heads than the width says (no head_dim): heads can only become zeros there.
+MASKED_ONLY = ("bert", "gpt2", "opt", "distilbert", "roberta", "xlm-roberta", "electra", "camembert")
 GGUF_MODELS = ("llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3_text")  # model types that can be written as a GGUF file
 
 

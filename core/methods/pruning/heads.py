@@ -26,7 +26,7 @@ from core.models import surgery
 from core.models.blocks import weight_of
 from core.models.surgery import Anatomy
 from core.params import Params, knob
-from core.records import Ledger, SourceInfo
+from core.records import MASKED_ONLY, Ledger, SourceInfo
 from core.run import Run
 
 
@@ -110,7 +110,7 @@ def estimate_heads(params: HeadsParams, info: SourceInfo, ledger: Ledger, device
     out: dict[str, Any] = {"memory": memory, "seconds": estimates.training_seconds(info, tokens, 0.67, 0, device)}
     units = info.kv_heads or info.heads or 1
     gone = max(1, rounded(params.share, units))
-    no_cut = info.model_type in ("bert", "gpt2", "opt", "distilbert", "roberta", "xlm-roberta", "electra", "camembert")
+    no_cut = info.model_type in MASKED_ONLY
     if params.chosen.strip() or params.allocation == "global" or no_cut:
         out["bytes_on_disk"] = ledger.bytes_on_disk
         out["notes"] = ["0 % smaller on disk: the heads' weights become zeros"]

@@ -15,7 +15,21 @@ from tests.core.decode.test_fast import HEADS, SMALL, walk
 
 GRIDS = [ActivationQuant(dynamic=d, symmetric=s) for d, s in itertools.product((True, False), repeat=2)]
 
-needs_kernel = pytest.mark.skipif(not integer.can_multiply(), reason="no product of integers that's right and fast here")
+
+def right() -> bool:
+    try:
+        return integer._right()
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return False
+
+
+needs_kernel = pytest.mark.skipif(not right(), reason="no product of integers that's right here")
+
+
+@pytest.fixture(autouse=True)
+def whatever_the_clock_says(monkeypatch):
+    """A busy machine mustn't decide what's tested."""
+    monkeypatch.setattr(integer, "_CAN", [True])
 
 
 def stored(activation, value=0.03, zero=-17):
