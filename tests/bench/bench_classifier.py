@@ -3,7 +3,8 @@
     SHELF=... pytest -m bench tests/bench/bench_classifier.py -s
 
 Prints accuracy with its interval on the held-out fifth, how it compares with the uncut classifier example by example, and the time
-of a forward against the uncut one's, interleaved in one run. Asserts nothing about either.
+of a forward against the uncut one's, interleaved in one run. Then the curve of accuracy as heads go, the least important first, judged
+by Taylor and by chance: how many go before accuracy leaves the interval of the uncut one. Asserts nothing about either.
 """
 
 import copy
@@ -17,9 +18,9 @@ import torch
 
 from core.data.labels import class_logits, read_labels, split, to_model
 from core.data.text import Text, padded
-from core.evaluate.accuracy import score
-from core.methods import Given, checked, get
-from core.models import load
+from core.evaluate.accuracy import score, wilson
+from core.methods import Given, checked, get, importance
+from core.models import load, surgery
 from core.recipe import LabelsRef
 from core.run import Run
 
@@ -76,9 +77,34 @@ def test_film_reviews(shelf):
     given = replace(given, info=info, text=text, uncut="uncut", load_variant=lambda _: teacher)
     model = copy.deepcopy(uncut)
     tell("taught", uncut, uncut, loaded, labels, feds)
+    curves(uncut, given)
     for name, values in (("heads", {"share": 0.3} | LOOK), ("channels", {"share": 0.3} | LOOK), ("finetune", HEAL)):
         model = apply(model, given, name, **values)
         tell(name, model, uncut, loaded, labels, feds)
+
+
+def curves(model, given):
+    """Accuracy on all that's held out, without more and more heads; what they're worth is judged on examples that were learnt from."""
+    shape, labels = surgery.anatomy(model), given.labels
+    learn, heldout = split(labels).learn, split(labels).heldout
+    drawn = [learn[i] for i in torch.randperm(len(learn), generator=torch.Generator().manual_seed(0))[: 8 * LOOK["windows"]].tolist()]
+    judged = importance.labelled(model, given, drawn, LOOK["context"])
+    scores = importance.head_scores(model, shape, ("taylor", "random"), Run(), judged)
+    examples = importance.labelled(model, given, heldout, 256)
+    total = shape.layers * shape.units
+    for criterion, apart in (("taylor", 3), ("random", 9)):
+        queue = [divmod(i, shape.units) for i in scores[criterion].flatten().argsort(stable=True).tolist()]
+        found = []
+        for count in range(0, total + 1, apart):
+            with importance.silenced(model, shape, queue[:count]):
+                found.append((count, importance.accuracy(model, examples, Run())))
+        low, high = wilson(round(found[0][1] * examples.count), examples.count)
+        kept = next((i for i, (_, value) in enumerate(found) if value < low), len(found)) - 1
+        print(
+            f"heads by {criterion}: {found[kept][0]} of {total} go before accuracy leaves {100 * low:.2f} to {100 * high:.2f} %\n    "
+            + ", ".join(f"{count}: {100 * value:.2f}" for count, value in found),
+            flush=True,
+        )
 
 
 def tell(name, model, uncut, loaded, labels, feds):
