@@ -16,11 +16,12 @@ from torch import Tensor
 from core.data.labels import class_logits, split, to_model
 from core.errors import UserError
 from core.methods import Given, estimates, training
-from core.methods.losses import distillation_loss, divergence
+from core.methods.losses import Against, Top, distillation_loss, divergence
 from core.methods.training import TrainingParams
 from core.run import Run
 
 BUCKET = 16  # batches' worth of examples that are sorted by length together, so that little is padded
+PLAIN = Against()  # KL to the teacher, and the truth as much
 JUDGED = 64  # examples that are judged together
 
 
@@ -37,6 +38,10 @@ class Feed(Protocol):
 
     def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
         """(logits (..., vocabulary), truth (...)) of a model on the rows of a batch."""
+        ...
+
+    def outputs(self, model: Any) -> int:
+        """How many logits that model gives a position."""
         ...
 
     def figures(self, loss: float, right: float) -> dict[str, float]:
@@ -59,6 +64,9 @@ class TextFeed:
 
     def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
         return model(input_ids=rows[:, :-1], use_cache=False).logits, rows[:, 1:]
+
+    def outputs(self, model: Any) -> int:
+        return model.config.get_text_config().vocab_size
 
     def figures(self, loss: float, right: float) -> dict[str, float]:
         return {"heldout_loss": loss, "heldout_perplexity": training.exp(loss)}
@@ -104,6 +112,9 @@ class LabelFeed:
         logits = class_logits(model, self.tokenizer, [self.texts[i] for i in rows.tolist()], self.context)  # (rows, classes)
         return logits, self.truth[rows.cpu()].to(logits.device)
 
+    def outputs(self, model: Any) -> int:
+        return self.vocabulary
+
     def figures(self, loss: float, right: float) -> dict[str, float]:
         return {"heldout_loss": loss, "heldout_accuracy": right}
 
@@ -116,32 +127,37 @@ def feed_for(model: Any, given: Given, params: TrainingParams, run: Run, vocabul
 
 
 def objective(
-    feed: Feed, model: Any, run: Run, *, teacher: Any = None, temperature: float = 1.0, alpha: float = 1.0
+    feed: Feed, model: Any, run: Run, *, teacher: Any = None, against: Against = PLAIN
 ) -> tuple[Callable[[Tensor], dict[str, Tensor]], Callable[[], dict[str, float]]]:
-    """(loss_of, judge) for training.train: cross-entropy with the truth, or with a teacher T^2 KL(teacher || model) + alpha times it.
+    """(loss_of, judge) for training.train: cross-entropy with the truth, or with a teacher `against` what it says, and alpha times it.
 
     judge gives 'heldout_loss' (what's trained on), the feed's figures, and with a teacher 'heldout_kl' and 'agreement'.
     """
 
-    def answers(rows: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Logits of both models over the classes or tokens that both have, and the truth."""
-        theirs = None
-        if teacher is not None:
-            with torch.no_grad():
-                theirs, _ = feed.answers(teacher, rows)
-        mine, truth = feed.answers(model, rows)
-        if theirs is not None:
-            shared = min(mine.shape[-1], theirs.shape[-1])  # embeddings padded to different sizes hold the same tokens first
-            mine, theirs = mine[..., :shared], theirs[..., :shared].to(mine.device)
-        return mine, truth, theirs
+    # embeddings padded to different sizes hold the same tokens first
+    shared = None if teacher is None else min(feed.outputs(model), feed.outputs(teacher))
 
-    def losses(mine: Tensor, truth: Tensor, theirs: Tensor | None) -> dict[str, Tensor]:
+    def taught(rows: Tensor) -> Tensor | None:
+        """The teacher's logits over the classes or tokens that both have."""
+        if teacher is None:
+            return None
+        with torch.no_grad():
+            return feed.answers(teacher, rows)[0][..., :shared]
+
+    def answered(rows: Tensor) -> tuple[Tensor, Tensor]:
+        mine, truth = feed.answers(model, rows)
+        return mine[..., :shared], truth
+
+    def losses(mine: Tensor, truth: Tensor, theirs: Tensor | Top | None) -> dict[str, Tensor]:
         if theirs is None:
             return {"loss": training.cross_entropy(mine, truth)}
-        return distillation_loss(mine, theirs, truth, temperature, alpha)
+        return distillation_loss(mine, theirs, truth, against)
 
     def loss_of(rows: Tensor) -> dict[str, Tensor]:
-        return losses(*answers(rows))
+        theirs = taught(rows)
+        kept = None if theirs is None else against.brief(theirs)
+        del theirs  # with top_k, before the model's own logits come
+        return losses(*answered(rows), kept)
 
     @torch.no_grad()
     def judge() -> dict[str, float]:
@@ -149,7 +165,7 @@ def objective(
         count = 0
         for rows in feed.held_out:
             run.check_cancelled()
-            mine, truth, theirs = answers(rows)
+            theirs, (mine, truth) = taught(rows), answered(rows)
             found, n = losses(mine, truth, theirs), truth.numel()
             count += n
             total += float(found["loss"]) * n

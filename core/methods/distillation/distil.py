@@ -2,9 +2,9 @@
 
     loss = T^2 * KL(teacher at T || student at T) + alpha * cross-entropy(student, text)
 
-Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), section 2. The KL is summed over the
-vocabulary and averaged over the tokens that count. The student is a shallower copy of the teacher (as in Sanh et al.,
-'DistilBERT', 2019, section 3: layers are taken over) or another variant with the same tokens. Covers causal language
+Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), section 2, and other divergences in place of KL
+(losses.py), summed over the vocabulary and averaged over the tokens that count. The student is a shallower copy of the teacher (as
+in Sanh et al., 'DistilBERT', 2019, section 3: layers are taken over) or another variant with the same tokens. Covers causal language
 models, and classifiers, where classes and examples stand for tokens; hidden states and attention maps aren't compared, and the
 student writes no text of its own to learn from. What pruning set to zero in the student stays zero.
 """
@@ -18,13 +18,62 @@ from pydantic import field_validator
 from torch import nn
 
 from core.errors import UserError
-from core.methods import Given, Outcome, estimates, method, training
+from core.methods import Given, Outcome, estimates, losses, method, training
 from core.methods.feeds import feed_for, objective
 from core.models.blocks import blocks, linears
 from core.models.packed import PackedLinear
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
+
+DIVERGENCES = ("forward", "reverse", "js", "tv")  # the losses that compare probabilities
+
+
+class LossParams(Params):
+    """How the student is compared with its teacher."""
+
+    loss: losses.Kind = knob(
+        "forward",
+        title="Loss",
+        help="How far the student is from its teacher. Forward KL covers all that the teacher says; reverse KL keeps to what it says most; "
+        "Jensen-Shannon is between them; total variation is what a draft's acceptance falls by; or the logits themselves.",
+        labels={
+            "forward": "Forward KL",
+            "reverse": "Reverse KL",
+            "js": "Jensen-Shannon",
+            "tv": "Total variation",
+            "mse": "Squared error of the logits",
+        },
+    )
+    temperature: float = knob(
+        2.0,
+        title="Temperature",
+        help="Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens; 1 compares as they are.",
+        gt=0,
+        le=20,
+        when={"loss": DIVERGENCES},
+    )
+    alpha: float = knob(
+        0.5,
+        title="Weight of the text",
+        help="How much the text itself counts beside the teacher. 0: only the teacher. Raise it where the text is better than the teacher.",
+        ge=0,
+        le=100,
+    )
+    top_k: int | None = knob(
+        None,
+        title="Likeliest tokens compared",
+        help="Only so many of the teacher's tokens are told apart at each position, and all others count as one, with their exact mass. "
+        "Saves memory where the vocabulary is large; 50 to 200 lose little. Empty: all.",
+        ge=1,
+        le=1_000_000,
+        when={"loss": DIVERGENCES},
+        advanced=True,
+    )
+
+    def against(self) -> losses.Against:
+        top_k = None if self.loss == "mse" else self.top_k
+        return losses.Against(self.loss, self.temperature, self.alpha, top_k)
 
 
 class _Student(Params):
@@ -44,20 +93,6 @@ class _Student(Params):
         le=1000,
         when={"student": None},
     )
-    temperature: float = knob(
-        2.0,
-        title="Temperature",
-        help="Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens; 1 compares as they are.",
-        gt=0,
-        le=20,
-    )
-    alpha: float = knob(
-        0.5,
-        title="Weight of the text",
-        help="How much the text itself counts beside the teacher. 0: only the teacher. Raise it where the text is better than the teacher.",
-        ge=0,
-        le=100,
-    )
 
     @field_validator("student", mode="before")
     @classmethod
@@ -65,7 +100,7 @@ class _Student(Params):
         return None if value in ("", "shallower") else value
 
 
-class DistilParams(training.TrainingParams, _Student):
+class DistilParams(training.TrainingParams, LossParams, _Student):
     """The student and the loss first, then the loop's knobs."""
 
 
@@ -131,7 +166,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
     vocabulary = 0 if given.info.task == "classifier" else model.config.get_text_config().vocab_size
     feed = feed_for(student, given, params, run, vocabulary, longest)
-    loss_of, judge = objective(feed, student, run, teacher=model, temperature=params.temperature, alpha=params.alpha)
+    loss_of, judge = objective(feed, student, run, teacher=model, against=params.against())
     rows = feed.batches(params.batch, given.seed)
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed}
     hold = training.pruned_zeros_of(linears(student), student)
@@ -215,6 +250,9 @@ def _check_student(loaded: Any, model: Any, given: Given) -> None:
             student=loaded.folder.name,
             teacher=given.info.name,
         )
+    if given.info.task != "classifier":
+        sizes = [one.config.get_text_config().vocab_size for one in (loaded.model, model)]
+        losses.shared(*sizes, len(given.tokenizer))
     if loaded.info.quantization:
         raise UserError(
             "{student} is quantized, and packed weights can't be trained.",

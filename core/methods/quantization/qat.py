@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
 from core.methods.common import stored_dtype
-from core.methods.losses import distillation_loss, divergence
+from core.methods.losses import Against, distillation_loss, divergence
 from core.methods.quantization import grid, w8a8
 from core.methods.quantization.grid import GridParams
 from core.models import packed
@@ -184,7 +184,7 @@ def qat(model: Any, params: QatParams, run: Run, given: Given) -> Outcome:
     vocabulary = model.config.get_text_config().vocab_size
     rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
     held_out = training.kept_aside(aside, params.context, rows, given.device)
-    alpha = {"teacher": 0.0, "both": 1.0}.get(params.learn_from, 1.0)
+    against = Against(temperature=params.temperature, alpha={"teacher": 0.0, "both": 1.0}.get(params.learn_from, 1.0))
 
     def both(rows: Tensor) -> tuple[Tensor, Tensor | None]:
         """Logits (rows, seq, vocab) of the model, and the teacher's."""
@@ -199,7 +199,7 @@ def qat(model: Any, params: QatParams, run: Run, given: Given) -> Outcome:
     def losses(mine: Tensor, theirs: Tensor | None, labels: Tensor) -> dict[str, Tensor]:
         if theirs is None:
             return {"loss": training.cross_entropy(mine, labels)}
-        return distillation_loss(mine, theirs, labels, params.temperature, alpha)
+        return distillation_loss(mine, theirs, labels, against)
 
     def loss_of(rows: Tensor) -> dict[str, Tensor]:
         return losses(*both(rows), rows[:, 1:])

@@ -15,6 +15,7 @@ from pydantic import field_validator
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
 from core.methods.feeds import feed_for, objective
+from core.methods.losses import Against
 from core.methods.recovery import lora
 from core.models.blocks import linears
 from core.params import Params, knob
@@ -161,7 +162,7 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
     weights = sum(module.weight.numel() for _, module in linears(model))
     held_by = {"yes": training.zeros_of, "auto": training.pruned_zeros_of, "no": lambda layers, model: {}}
     hold = held_by[params.hold_zeros](linears(model), model)
-    taught = {"teacher": teacher.model if teacher else None, "temperature": params.temperature, "alpha": params.alpha}
+    taught = {"teacher": teacher.model if teacher else None, "against": Against(temperature=params.temperature, alpha=params.alpha)}
     loss_of, judge = objective(feed, model, run, **taught)
     rows = feed.batches(params.batch, given.seed)
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed}

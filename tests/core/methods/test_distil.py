@@ -9,13 +9,14 @@ import torch
 from core import methods
 from core.errors import UserError
 from core.methods.distillation.distil import DistilParams, kept_layers, shallower
-from core.methods.losses import IGNORED, distillation_loss
+from core.methods.losses import IGNORED, Against, distillation_loss
 from core.models import load
 from core.models.blocks import blocks, linears
 from tests.conftest import make_pico
 from tests.core.methods.conftest import Recorder, apply, give, make_text, same
 
 QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32"}
+HOW = Against(temperature=2, alpha=0.5)
 
 
 # ---- the loss -----------------------------------------------------------------------------------------------------
@@ -46,32 +47,32 @@ def logits():
 
 @pytest.mark.parametrize(("temperature", "alpha"), [(1, 0), (2, 0.5), (4, 3)])
 def test_the_loss_is_the_formula(logits, temperature, alpha):
-    losses = distillation_loss(*logits, temperature, alpha)
+    losses = distillation_loss(*logits, Against(temperature=temperature, alpha=alpha))
     wanted = formula(*logits, temperature, alpha)
     assert [float(losses[k]) for k in ("loss", "loss/teacher", "loss/text")] == pytest.approx(wanted, rel=1e-5)
 
 
 def test_the_loss_does_not_move_with_padding(logits):
     student, teacher, labels = logits
-    plain = distillation_loss(student, teacher, labels, 2, 0.5)
+    plain = distillation_loss(student, teacher, labels, HOW)
     noise = torch.full((2, 3, 11), 50.0) * torch.randn(2, 3, 11)
     padded = distillation_loss(
-        torch.cat([student, noise], 1), torch.cat([teacher, -noise], 1), torch.cat([labels, torch.full((2, 3), IGNORED)], 1), 2, 0.5
+        torch.cat([student, noise], 1), torch.cat([teacher, -noise], 1), torch.cat([labels, torch.full((2, 3), IGNORED)], 1), HOW
     )
     assert all(torch.allclose(plain[k], padded[k], rtol=1e-6) for k in plain)
 
 
 def test_the_loss_does_not_move_with_the_shape_of_the_batch(logits):
-    plain = distillation_loss(*logits, 2, 0.5)
+    plain = distillation_loss(*logits, HOW)
     for shape in ((1, 10), (10, 1), (5, 2), (10,)):
-        reshaped = distillation_loss(logits[0].reshape(*shape, 11), logits[1].reshape(*shape, 11), logits[2].reshape(shape), 2, 0.5)
+        reshaped = distillation_loss(logits[0].reshape(*shape, 11), logits[1].reshape(*shape, 11), logits[2].reshape(shape), HOW)
         assert all(torch.allclose(plain[k], reshaped[k], rtol=1e-6) for k in plain)
-    twice = distillation_loss(*(torch.cat([x, x]) for x in logits), 2, 0.5)
+    twice = distillation_loss(*(torch.cat([x, x]) for x in logits), HOW)
     assert all(torch.allclose(plain[k], twice[k], rtol=1e-6) for k in plain)
 
 
 def test_a_student_that_equals_its_teacher_loses_nothing(logits):
-    assert float(distillation_loss(logits[0], logits[0], logits[2], 2, 0)["loss"]) == pytest.approx(0, abs=1e-6)
+    assert float(distillation_loss(logits[0], logits[0], logits[2], Against(temperature=2, alpha=0))["loss"]) == pytest.approx(0, abs=1e-6)
 
 
 # ---- the student --------------------------------------------------------------------------------------------------
@@ -140,6 +141,14 @@ def test_a_shallower_student_learns(pico):
     assert "perplexity on text kept aside" in outcome.notes[1]
 
 
+@pytest.mark.parametrize("loss", [{"loss": kind} for kind in ("reverse", "js", "tv", "mse")] + [{"loss": "forward", "top_k": 20}])
+def test_every_loss_teaches(pico, loss):
+    run = Recorder()
+    apply("distil", pico, run, layers=1, alpha=0, **loss, **QUICK)
+    assert min(run.curve("heldout_kl")[1:]) < run.curve("heldout_kl")[0]
+    assert run.curve("loss/teacher")[-1] < run.curve("loss/teacher")[0]
+
+
 def test_the_same_seed_gives_the_same_student_and_another_seed_another(pico_llama):
     make = lambda seed: apply("distil", load.load(pico_llama), given=give(load.load(pico_llama), seed=seed), layers=1, **QUICK).model
     first = make(3)
@@ -195,6 +204,13 @@ def test_a_packed_teacher_teaches_another_variant_but_not_a_copy_of_itself(pico,
     assert outcome.model.config.hidden_size == 16
     with pytest.raises(UserError, match="packed weights can't be trained"):
         apply("distil", pico, layers=1, **QUICK)
+
+
+def test_a_student_without_all_tokens_is_refused(pico, variants):
+    narrower = variants("draft")
+    narrower.model.resize_token_embeddings(290, mean_resizing=False)
+    with pytest.raises(UserError, match="only 290 of them"):
+        apply("distil", pico, given=give(pico, load_variant=lambda name: narrower), student="draft", **QUICK)
 
 
 @pytest.mark.parametrize(("student", "why"), [("strange", "other tokens"), ("teacher", "can't learn from itself")])
