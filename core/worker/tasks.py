@@ -17,7 +17,7 @@ from core import events, methods, pairing
 from core.allocation import LayerCost, SensitivityMap
 from core.data import labels as examples
 from core.data import text as texts
-from core.decode import exactness, fast, find, lab
+from core.decode import exactness, fast, find, kernels, lab
 from core.errors import UserError
 from core.evaluate import accuracy, embedding, perplexity
 from core.evaluate import speed as speeds
@@ -606,8 +606,11 @@ def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> 
     for key, variant in zip(keys, wanted, strict=True):
         if key not in _HELD:
             run.stage("Loading", variant.name)
-            loaded = load.load(workspace.path(variant.id), device=run.device, dtype=dtype, packed=key[-1])
+            halved = dtype == "bfloat16" and run.device == "cpu" and kernels.half_pays()  # then products alone are in it: core.decode.fast
+            loaded = load.load(workspace.path(variant.id), device=run.device, dtype="float32" if halved else dtype, packed=key[-1])
             loaded.info = loaded.info.model_copy(update={"name": variant.name})  # so that what's refused is called what the person calls it
+            if halved:
+                fast.quicken(loaded.model, half=True)
             _HELD[key] = loaded
     return [_HELD[key] for key in keys], held
 

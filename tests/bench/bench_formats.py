@@ -2,10 +2,11 @@
 
     pytest -m bench tests/bench/bench_formats.py -s        SmolLM2-135M from the shelf; SPOKESHAVE_BENCH_MODEL=<folder> for another
 
-Rows: transformers in float32 and bfloat16, torch's dynamic 8 bits in it; ours, float32 laid out anew and each packed format in its
-kernels (core.decode.fast); our exports in onnxruntime. Every row computes all of the prompt's logits, and greedy steps after it
-with its own cache. Rounds are interleaved, so that a machine that slows down slows all rows alike; medians are shown, ratios are
-medians of the rounds' own. KL(original in float32 ‖ row) is of that very runtime, on the held-out text in windows of 512.
+Rows: transformers in float32 and bfloat16, torch's dynamic 8 bits in it; ours, float32 and bfloat16 laid out anew and each packed
+format in its kernels (core.decode.fast); our exports in onnxruntime. Prefill computes the logits of the prompt's last token alone, as
+generating does (an export gives all of them), and greedy steps follow it, each row with its own cache. Rounds are interleaved, so
+that a machine that slows down slows all rows alike; medians are shown, ratios are medians of the rounds' own.
+KL(original in float32 ‖ row) is of that very runtime, on the held-out text in windows of 512.
 
 Then, for each of torch's rows, the fastest of ours that's as close to the original. Asserts nothing about time.
 """
@@ -78,7 +79,7 @@ class InTorch:
         """Seconds of the prompt, and of DECODE greedy steps after it."""
         how: dict[str, Any] = {"use_cache": True, self.name: DynamicCache(config=self.model.config)}
         begun = time.perf_counter()
-        out = self.model(torch.from_numpy(ids)[None], **how).logits
+        out = self.model(torch.from_numpy(ids)[None], logits_to_keep=1, **how).logits
         between = time.perf_counter()
         for _ in range(DECODE):
             out = self.model(out[:, -1:].argmax(-1), **how).logits
@@ -148,10 +149,10 @@ def make(source: Path, to: Path, name: str, values: dict[str, Any]) -> Path:
     return to
 
 
-def ours(folder: Path, **how: Any) -> InTorch:
+def ours(folder: Path, half: bool = False, **how: Any) -> InTorch:
     """The variant as a generate job runs it."""
     model = load.load(folder, dtype="float32", **how).model
-    done = fast.quicken(model)
+    done = fast.quicken(model, half)
     assert not done.slow, f"{done.slow} layers have no kernel here"
     return InTorch(model)
 
@@ -174,6 +175,7 @@ def _measure(source: Path, work: Path) -> None:
         Row("bfloat16", "torch", InTorch(load.load(source, dtype="bfloat16").model)),
         Row("dynamic int8", "torch", InTorch(dynamic(original.model))),
         Row("float32, laid out", "ours", ours(source)),
+        Row("bfloat16, laid out", "ours", ours(source, half=True)),
     ]
     for number, (name, (method, values, exported)) in enumerate(VARIANTS.items()):
         folder = make(source, work / str(number), method, values)

@@ -106,6 +106,23 @@ def test_int8_is_the_product_with_rounded_weights():
     assert torch.equal(kernels.Int8(torch.zeros(32, 64))(x), torch.zeros(1, 3, 32)), "a row of zeros has no scale of its own"
 
 
+def test_products_in_bfloat16_are_nearer_than_bfloat16_throughout(plan, monkeypatch):
+    model, fuses = plan
+    monkeypatch.setattr(fast, "prepacking_pays", lambda weights: True)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(parameter.bfloat16().float())
+    want = walk(model)
+    throughout = walk(copy.deepcopy(model).bfloat16()).float()
+    done = fast.quicken(model, half=True)
+    assert done.fused == (done.blocks if fuses else 0)
+    assert done.prepacked > 0
+    assert not [m for m in model.modules() if type(m) in (torch.nn.Linear, kernels.Prepacked)]
+    got = walk(model)
+    assert not torch.equal(got, want)
+    assert (got - want).square().mean() < (throughout - want).square().mean()
+
+
 def test_half_precision_is_left_alone():
     model = AutoModelForCausalLM.from_config(AutoConfig.for_model("llama", **SMALL, **HEADS)).bfloat16().eval()
     before = copy.deepcopy(model)
