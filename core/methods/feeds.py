@@ -7,6 +7,7 @@ Examples are padded to the longest of their batch, and the padding is masked out
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -47,6 +48,16 @@ class Feed(Protocol):
     def figures(self, loss: float, right: float) -> dict[str, float]:
         """What's reported of the held-out rows, from the mean loss and the share of right first choices."""
         ...
+
+
+class Beside(Protocol):
+    """What of two models is compared besides their answers: losses by name, means over what was watched, and what each weighs."""
+
+    weights: dict[str, float]
+
+    def watched(self) -> Any: ...
+
+    def losses(self) -> dict[str, Tensor]: ...
 
 
 class TextFeed:
@@ -127,11 +138,12 @@ def feed_for(model: Any, given: Given, params: TrainingParams, run: Run, vocabul
 
 
 def objective(
-    feed: Feed, model: Any, run: Run, *, teacher: Any = None, against: Against = PLAIN
+    feed: Feed, model: Any, run: Run, *, teacher: Any = None, against: Against = PLAIN, beside: Beside | None = None
 ) -> tuple[Callable[[Tensor], dict[str, Tensor]], Callable[[], dict[str, float]]]:
     """(loss_of, judge) for training.train: cross-entropy with the truth, or with a teacher `against` what it says, and alpha times it.
 
-    judge gives 'heldout_loss' (what's trained on), the feed's figures, and with a teacher 'heldout_kl' and 'agreement'.
+    judge gives 'heldout_loss' (of what's answered), the feed's figures, and with a teacher 'heldout_kl' and 'agreement'. beside: what else
+    of the two is compared in training.
     """
 
     # embeddings padded to different sizes hold the same tokens first
@@ -154,10 +166,15 @@ def objective(
         return distillation_loss(mine, theirs, truth, against)
 
     def loss_of(rows: Tensor) -> dict[str, Tensor]:
-        theirs = taught(rows)
-        kept = None if theirs is None else against.brief(theirs)
-        del theirs  # with top_k, before the model's own logits come
-        return losses(*answered(rows), kept)
+        with contextlib.nullcontext() if beside is None else beside.watched():
+            theirs = taught(rows)
+            kept = None if theirs is None else against.brief(theirs)
+            del theirs  # with top_k, before the model's own logits come
+            found = losses(*answered(rows), kept)
+        for name, value in ({} if beside is None else beside.losses()).items():
+            found[f"loss/{name}"] = value
+            found["loss"] = found["loss"] + beside.weights[name] * value
+        return found
 
     @torch.no_grad()
     def judge() -> dict[str, float]:

@@ -220,6 +220,7 @@ def train(
     vocabulary: int,
     hold: dict[str, Tensor] | None = None,
     learns: Callable[[str], bool] | None = None,
+    beside: nn.Module | None = None,
     begun: int = 0,
     seed: int = 0,
 ) -> Trained:
@@ -227,13 +228,16 @@ def train(
 
     batches: (batch, context + 1) ids; loss_of: rows of a batch -> {'loss': mean over their tokens, parts by name ...};
     judge: {'heldout_loss', 'heldout_perplexity', ...} of the model as it is; hold: parameter name -> True where a weight
-    must stay exactly zero; learns: which parameters are trained, by name (all); begun: steps of a training before this one, from
-    which the curves go on; seed: of the rounding of gradients, where they're quantized. Raises UserError where the loss stops
-    being a number, Cancelled where that was asked.
+    must stay exactly zero; learns: which parameters are trained, by name (all); beside: what the loss needs besides the model,
+    trained along; begun: steps of a training before this one, from which the curves go on; seed: of the rounding of gradients,
+    where they're quantized. Raises UserError where the loss stops being a number, Cancelled where that was asked.
     """
     hold = hold or {}
     model.float().requires_grad_(False)
     named = {name: p.requires_grad_(True) for name, p in model.named_parameters() if learns is None or learns(name)}
+    if beside is not None:
+        beside.to(device)
+        named |= {f"beside.{name}": p for name, p in beside.named_parameters()}
     masks = [(named[name], mask.to(device)) for name, mask in hold.items()]
     optimizer = torch.optim.AdamW(
         [

@@ -5,8 +5,8 @@
 Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), section 2, and other divergences in place of KL
 (losses.py), summed over the vocabulary and averaged over the tokens that count. The student is a shallower copy of the teacher (as
 in Sanh et al., 'DistilBERT', 2019, section 3: layers are taken over) or another variant with the same tokens. Covers causal language
-models, and classifiers, where classes and examples stand for tokens; hidden states and attention maps aren't compared, and the
-student writes no text of its own to learn from. What pruning set to zero in the student stays zero.
+models, and classifiers, where classes and examples stand for tokens. Hidden states and attention may be compared too (features.py);
+the student writes no text of its own to learn from. What pruning set to zero in the student stays zero.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from torch import nn
 
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, losses, method, training
+from core.methods.distillation.features import Inside
 from core.methods.feeds import feed_for, objective
 from core.models.blocks import blocks, linears
 from core.models.packed import PackedLinear
@@ -68,6 +69,24 @@ class LossParams(Params):
         ge=1,
         le=1_000_000,
         when={"loss": DIVERGENCES},
+        advanced=True,
+    )
+    hidden: float = knob(
+        0.0,
+        title="Weight of hidden states",
+        help="How much it counts that what layers hand on is like the teacher's, layer by layer. 1 is usual; helps shallow encoders "
+        "most. 0: not compared.",
+        ge=0,
+        le=1000,
+        advanced=True,
+    )
+    relations: float = knob(
+        0.0,
+        title="Weight of attention relations",
+        help="How much it counts that the last layer relates tokens as the teacher's does, by queries, keys and values. 1 is usual. Memory "
+        "grows with the square of the context. 0: not compared.",
+        ge=0,
+        le=1000,
         advanced=True,
     )
 
@@ -166,9 +185,14 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
     vocabulary = 0 if given.info.task == "classifier" else model.config.get_text_config().vocab_size
     feed = feed_for(student, given, params, run, vocabulary, longest)
-    loss_of, judge = objective(feed, student, run, teacher=model, against=params.against())
+    inside = None
+    if params.hidden or params.relations:
+        weights = {"hidden": params.hidden, "relations": params.relations}
+        inside = Inside(student, model, weights, causal=given.info.task == "causal-lm", seed=given.seed)
+    loss_of, judge = objective(feed, student, run, teacher=model, against=params.against(), beside=inside)
     rows = feed.batches(params.batch, given.seed)
-    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed}
+    beside = inside.projections if inside else None
+    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed}
     hold = training.pruned_zeros_of(linears(student), student)
     trained = training.train(student, rows, loss_of, judge, params, hold=hold, **how)
     notes += [trained.sentence(), *feed.notes]
