@@ -3,26 +3,23 @@
     loss = T^2 * KL(teacher at T || student at T) + alpha * cross-entropy(student, text)
 
 Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), section 2, and other divergences in place of KL
-(losses.py), summed over the vocabulary and averaged over the tokens that count. The student is a shallower copy of the teacher (as
-in Sanh et al., 'DistilBERT', 2019, section 3: layers are taken over) or another variant with the same tokens. Covers causal language
-models, and classifiers, where classes and examples stand for tokens. Hidden states and attention may be compared too (features.py);
-the student writes no text of its own to learn from. What pruning set to zero in the student stays zero.
+(losses.py), summed over the vocabulary and averaged over the tokens that count. The student is made of the teacher, or
+another variant with the same tokens (students.py). Covers causal language models, and classifiers, where classes and examples stand
+for tokens. Hidden states and attention may be compared too (features.py). The student writes no text of its own to learn from. What
+pruning set to zero in the student stays zero.
 """
 
 from __future__ import annotations
 
-import copy
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import field_validator
-from torch import nn
 
-from core.errors import UserError
 from core.methods import Given, Outcome, estimates, losses, method, training
+from core.methods.distillation import students
 from core.methods.distillation.features import Inside
 from core.methods.feeds import feed_for, objective
 from core.models.blocks import blocks, linears
-from core.models.packed import PackedLinear
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
@@ -99,18 +96,51 @@ class _Student(Params):
     student: str | None = knob(
         None,
         title="Student",
-        help="Who learns: another variant with the same tokens, or, where none is chosen, a shallower copy of the teacher. "
-        "The variant that the method is applied to is the teacher.",
+        help="Who learns: another variant with the same tokens, or, where none is chosen, a new one. The variant that the method is "
+        "applied to is the teacher.",
         kind="variant",
+    )
+    begin: Literal["shallower", "narrower", "fresh"] = knob(
+        "shallower",
+        title="New student",
+        help="A copy with some of the teacher's layers learns fastest; one with all layers, each narrower, keeps more and gains less "
+        "speed; a fresh model may have any shape, knows nothing, and needs far more steps.",
+        labels={"shallower": "Shallower copy", "narrower": "Narrower copy", "fresh": "Fresh model"},
+        when={"student": None},
     )
     layers: int | None = knob(
         None,
         title="Layers to keep",
-        help="Layers of the shallower copy, spread evenly over the teacher's, the first and last among them. Empty: half of them. "
-        "Fewer are faster and learn less.",
+        help="Layers of the shallower copy, spread evenly over the teacher's, the first and last among them; or of the fresh model. Empty: "
+        "half of the teacher's. Fewer are faster and learn less.",
         ge=1,
         le=1000,
-        when={"student": None},
+        when={"student": None, "begin": ("shallower", "fresh")},
+    )
+    share: float = knob(
+        0.5,
+        title="Share of the width to keep",
+        help="Of each layer's MLP channels and attention heads, those that matter most on the text.",
+        gt=0,
+        lt=1,
+        step=0.05,
+        when={"student": None, "begin": "narrower"},
+    )
+    width: int | None = knob(
+        None,
+        title="Width",
+        help="Numbers that a token is in the fresh model; the MLP keeps its proportion to it. Empty: half of the teacher's.",
+        ge=2,
+        le=100_000,
+        when={"student": None, "begin": "fresh"},
+    )
+    heads: int | None = knob(
+        None,
+        title="Attention heads",
+        help="Of each layer of the fresh model; they must divide its width. Empty: heads as wide as the teacher's.",
+        ge=1,
+        le=1000,
+        when={"student": None, "begin": "fresh"},
     )
 
     @field_validator("student", mode="before")
@@ -128,24 +158,38 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
         return {"notes": ["The size is the student's own."]}
     if not (info.parameters and info.layers):
         return {}
-    keep = kept_layers(info.layers, params.layers)
-    inside = sum(info.components.get(part, 0) for part in ("attention", "mlp", "norm"))
-    gone = inside * (1 - len(keep) / info.layers)
-    share = 1 - gone / info.parameters
+    left = _parameters(params, info)
+    share = left / info.parameters
     tokens = params.steps * params.batch * params.context
     return {
-        "bytes_on_disk": int(ledger.bytes_on_disk - gone * ledger.weight_bytes / max(1, ledger.parameters)),
+        "bytes_on_disk": int(ledger.bytes_on_disk - (info.parameters - left) * ledger.weight_bytes / max(1, ledger.parameters)),
         "memory": estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
         "seconds": estimates.training_seconds(info, tokens, share, 1.1, device, training.precision(params.precision, device)),
+        "notes": [f"The student has about {left / 1e6:,.2f} million parameters, the teacher {info.parameters / 1e6:,.2f} million"],
     }
+
+
+def _parameters(params: DistilParams, info: SourceInfo) -> int:
+    """Parameters that the new student has."""
+    if params.begin == "fresh":
+        return students.parameters(students.fresh_shape(info, params.layers, params.width, params.heads), info)
+    if params.begin == "narrower":
+        units = info.kv_heads or info.heads or 1
+        attention = info.components.get("attention", 0) * students.units_gone(units, params.share) / units
+        return round(info.parameters - attention - info.components.get("mlp", 0) * (1 - params.share))
+    inside = sum(info.components.get(part, 0) for part in ("attention", "mlp", "norm"))
+    return round(info.parameters - inside * (1 - len(students.kept_layers(info.layers, params.layers)) / info.layers))
 
 
 def label_distil(params: DistilParams) -> str:
     if params.student is not None:
         return "distilled"
+    if params.begin == "narrower":
+        return f"student, {100 * params.share:.3g} % of the width"
+    fresh = "fresh " * (params.begin == "fresh")
     if params.layers is None:
-        return "student, half the layers"
-    return f"student, {params.layers} layer{'s' * (params.layers != 1)}"
+        return f"{fresh}student, half the layers"
+    return f"{fresh}student, {params.layers} layer{'s' * (params.layers != 1)}"
 
 
 @method(
@@ -166,20 +210,10 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     notes: list[str] = []
     longest = given.info.context
     if params.student is None:
-        if any(isinstance(m, PackedLinear) for m in model.modules()):
-            raise UserError(
-                "{name} is quantized, and a shallower copy of packed weights can't be trained.",
-                hint="Distil the variant before the quantization, or choose another variant as the student.",
-                kind="model",
-                name=given.info.name,
-            )
-        total = len(blocks(model))
-        kept = kept_layers(total, params.layers)
-        student = shallower(model, kept)
-        notes.append(f"Student: {len(kept)} of the teacher's {total} layers ({', '.join(str(k + 1) for k in kept)}).")
+        student, notes = _new(model, params, run, given)
     else:
         loaded = given.load_variant(params.student)
-        _check_student(loaded, model, given)
+        students.check(loaded, model, given)
         student = loaded.model
         notes.append(f"Student: began with the weights of {loaded.folder.name}; the teacher is the parent, {given.info.name}.")
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
@@ -203,84 +237,21 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     return Outcome(student, tuple(notes))
 
 
-# ---- the student ------------------------------------------------------------------------------------------------------
-
-
-def kept_layers(total: int, wanted: int | None) -> list[int]:
-    """Which of `total` layers a copy with `wanted` of them keeps (None: half, rounded up): evenly spread, first and last included."""
-    wanted = wanted or (total + 1) // 2
-    if wanted >= total:
-        raise UserError(
-            "A student of {wanted} layers isn't shallower than its teacher of {total}.",
-            hint="Keep fewer than {total} layers.",
-            wanted=wanted,
-            total=total,
+def _new(model: Any, params: DistilParams, run: Run, given: Given) -> tuple[Any, list[str]]:
+    """(the student that's made of the teacher, what has to be said of it)."""
+    students.check_dense(model, given)
+    notes: list[str] = []
+    if params.begin == "narrower":
+        return students.narrower(model, params.share, run, given)
+    if params.begin == "fresh":
+        shape = students.fresh_shape(given.info, params.layers, params.width, params.heads)
+        student = students.fresh(model, shape, given.seed)
+        count = sum(p.numel() for p in student.parameters())
+        notes.append(
+            f"Student: fresh, {shape.layers} layers, width {shape.width}, {shape.heads} heads, {count / 1e6:.2f} million parameters."
         )
-    if wanted == 1:
-        return [0]
-    return [round(i * (total - 1) / (wanted - 1)) for i in range(wanted)]
-
-
-def shallower(model: nn.Module, kept: list[int]) -> nn.Module:
-    """A copy of the model with only those of its blocks, renumbered, and the config to match. The model is left as it was."""
-    found = blocks(model)
-    total = len(found)
-    holder_name = found[0][0].rpartition(".")[0]
-    parent_name, _, leaf = holder_name.rpartition(".")
-    parent, whole = model.get_submodule(parent_name), model.get_submodule(holder_name)
-    setattr(parent, leaf, nn.ModuleList(found[k][1] for k in kept))
-    try:
-        student = copy.deepcopy(model)  # only what stays is copied
-    finally:
-        setattr(parent, leaf, whole)
-    for number, (_, block) in enumerate(blocks_of(student, holder_name)):
-        for module in block.modules():  # a cache finds its layer by this number
-            if isinstance(getattr(module, "layer_idx", None), int):
-                module.layer_idx = number
-    config = student.config.get_text_config()
-    for name, value in list(vars(config).items()):
-        if isinstance(value, (list, tuple)) and len(value) == total:  # 'layer_types' and the like: one entry a layer
-            setattr(config, name, type(value)(value[k] for k in kept))
-    config.num_hidden_layers = len(kept)
-    return student
-
-
-def blocks_of(model: nn.Module, holder: str) -> list[tuple[str, nn.Module]]:
-    return [(f"{holder}.{index}", block) for index, block in enumerate(model.get_submodule(holder))]
-
-
-def _check_student(loaded: Any, model: Any, given: Given) -> None:
-    if not loaded.info.tokens_hash or loaded.info.tokens_hash != given.info.tokens_hash:
-        raise UserError(
-            "{student} has other tokens than {teacher}, so it can't learn from it token by token.",
-            hint="Choose a student with the same tokenizer.",
-            kind="model",
-            student=loaded.folder.name,
-            teacher=given.info.name,
-        )
-    if loaded.folder.resolve() == given.folder.resolve():
-        raise UserError(
-            "{student} can't learn from itself.",
-            hint="Choose another variant as the student, or a shallower copy.",
-            student=loaded.folder.name,
-        )
-    if loaded.info.task != given.info.task:
-        raise UserError("{student} doesn't do what its teacher does.", hint="Choose another.", kind="model", student=loaded.folder.name)
-    if given.info.task == "classifier" and loaded.model.config.id2label != model.config.id2label:
-        raise UserError(
-            "{student} tells other classes apart than {teacher}.",
-            hint="Choose a student that learnt from the same labels.",
-            kind="model",
-            student=loaded.folder.name,
-            teacher=given.info.name,
-        )
-    if given.info.task != "classifier":
-        sizes = [one.config.get_text_config().vocab_size for one in (loaded.model, model)]
-        losses.shared(*sizes, len(given.tokenizer))
-    if loaded.info.quantization:
-        raise UserError(
-            "{student} is quantized, and packed weights can't be trained.",
-            hint="Choose the variant that it was quantized from.",
-            kind="model",
-            student=loaded.folder.name,
-        )
+        return student, notes
+    total = len(blocks(model))
+    kept = students.kept_layers(total, params.layers)
+    notes.append(f"Student: {len(kept)} of the teacher's {total} layers ({', '.join(str(k + 1) for k in kept)}).")
+    return students.shallower(model, kept), notes

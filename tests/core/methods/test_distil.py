@@ -8,7 +8,8 @@ import torch
 
 from core import methods
 from core.errors import UserError
-from core.methods.distillation.distil import DistilParams, kept_layers, shallower
+from core.methods.distillation.distil import DistilParams
+from core.methods.distillation.students import kept_layers, shallower
 from core.methods.losses import IGNORED, Against, distillation_loss
 from core.models import load
 from core.models.blocks import blocks, linears

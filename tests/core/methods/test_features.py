@@ -8,8 +8,8 @@ import torch
 
 from core.data.labels import Labels
 from core.errors import UserError
-from core.methods.distillation.distil import shallower
 from core.methods.distillation.features import Inside, hidden_error, layer_pairs, relation_error, relation_heads
+from core.methods.distillation.students import shallower
 from core.models import load
 from tests.core.methods.conftest import Recorder, apply, give
 
