@@ -51,6 +51,7 @@ class Given:
     load_variant: Callable[[str], Loaded] = field(default=lambda variant: _no_variants(variant))
     uncut: str = ""  # id of the variant that this one was cut down from: the original, or the first classifier of its line
     home: Home | None = None  # of the blocks, for a method that goes block by block: sequential.walk takes it
+    work: Path | None = None  # a folder for what a later try of the same job goes on from, where the method is `resumable`
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Method:
     estimate: Estimate | None = None
     name: Callable[[Params], str] | None = None
     blockwise: bool = False
+    resumable: bool = False
 
 
 _methods: dict[str, Method] = {}
@@ -98,6 +100,7 @@ def method(
     label: Callable[[Params], str] | None = None,
     packed_parent: bool = False,
     blockwise: bool = False,
+    resumable: bool = False,
     rank: int = 50,
 ) -> Callable[[Apply], Apply]:
     """Registers a method under `name`. Its Params class is found from the annotation of the argument `params`.
@@ -105,7 +108,8 @@ def method(
     needs: of NEEDS; estimate: (params, info, ledger, device) -> the fields of `estimate()` that the method knows;
     label: params -> a short name for the variant; packed_parent: whether a quantized variant may be its parent;
     blockwise: whether it changes blocks only through sequential.walk with `given.home`: then it can be resumed, and the model
-    may be larger than memory. rank: its place in lists, the one to begin with first.
+    may be larger than memory; resumable: whether it keeps in `given.work` what it goes on from. rank: its place in lists, the one to
+    begin with first.
     """
 
     def register(function: Apply) -> Apply:
@@ -132,7 +136,7 @@ def method(
             run.check_cancelled()
             return function(model, params, run, given)
 
-        _methods[name] = Method(info, params, apply, estimate, label, blockwise)
+        _methods[name] = Method(info, params, apply, estimate, label, blockwise, resumable)
         return function
 
     return register

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -97,6 +97,18 @@ class Exchange:
             self.sent += bytes_sent(parameter.shape, self.bits, self.per)
             self.plain += bytes_sent(parameter.shape, 32, self.per)
         return math.sqrt(error / power) if power else 0.0
+
+    def state(self) -> dict[str, Any]:
+        """What the next steps depend on, and the bytes so far."""
+        chance = {str(device): generator.get_state() for device, generator in self._generators.items()}
+        return {"sent": self.sent, "plain": self.plain, "owed": self._owed, "chance": chance}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Goes on from what `state` gave."""
+        self.sent, self.plain = state["sent"], state["plain"]
+        self._owed = {name: owed.to(self.named[name].device) for name, owed in state["owed"].items()}
+        for device, chance in state["chance"].items():
+            self._generator(torch.device(device)).set_state(chance)
 
     def _generator(self, device: torch.device) -> torch.Generator:
         if device not in self._generators:

@@ -12,10 +12,12 @@ number of threads counts, because sums are split between threads and floating-po
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -25,6 +27,7 @@ from torch import Tensor, nn
 from core.data.text import Text, token_ids, windows
 from core.errors import UserError
 from core.methods import estimates
+from core.methods.checkpoints import Checkpoint, fingerprint
 from core.methods.common import PRUNED_FROM
 from core.methods.gradients import Exchange
 from core.params import Params, knob
@@ -223,6 +226,7 @@ def train(
     beside: nn.Module | None = None,
     begun: int = 0,
     seed: int = 0,
+    work: Path | None = None,
 ) -> Trained:
     """Trains `model` in place, and leaves it with the weights of its best step, in eval mode and without gradients.
 
@@ -230,7 +234,8 @@ def train(
     judge: {'heldout_loss', 'heldout_perplexity', ...} of the model as it is; hold: parameter name -> True where a weight
     must stay exactly zero; learns: which parameters are trained, by name (all); beside: what the loss needs besides the model,
     trained along; begun: steps of a training before this one, from which the curves go on; seed: of the rounding of gradients,
-    where they're quantized. Raises UserError where the loss stops being a number, Cancelled where that was asked.
+    where they're quantized; work: a folder in which the state is kept, and gone on from where it's there: the result is the same
+    bit for bit. Raises UserError where the loss stops being a number, Cancelled where that was asked.
     """
     hold = hold or {}
     model.float().requires_grad_(False)
@@ -254,15 +259,28 @@ def train(
     rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
     every = min(max(5, params.steps // 10), 50)
     step, stopped = 0, False
+    checkpoint, found = None, None
+    if work is not None:
+        settings = params.model_dump(mode="json") | {"seed": seed, "begun": begun}
+        checkpoint = Checkpoint(work, fingerprint(named, settings), run)
+        found = checkpoint.read()
     with deterministic(device):
-        start = best = judge()
-        best_step, kept = 0, _copy(named)
-        _report(run, begun, start)
+        if found is None:
+            done, best_step, start = 0, 0, judge()
+            best, kept = start, _copy(named)
+            _report(run, begun, start)
+        else:
+            done, best_step, start, best, kept = _restored(found, named, optimizer, exchange)
+            run.log(f"Going on after step {done}, where an earlier try stopped")
         for step in run.track(range(1, params.steps + 1), "Training"):
+            batch = next(batches)
+            if step <= done:  # drawn so that the next one is the one that it would have been
+                continue
+            run.wait_turn()
             rate = params.learning_rate * schedule(step, params.steps, params.warmup)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            parts = _backward(next(batches).to(device), rows, loss_of, precision(params.precision, device), device, run)
+            parts = _backward(batch.to(device), rows, loss_of, precision(params.precision, device), device, run)
             if not math.isfinite(parts["loss"]):
                 raise UserError(
                     "The training diverged: at step {step} the loss isn't a number any more.",
@@ -285,10 +303,13 @@ def train(
             run.metric("lr", begun + step, rate)
             stopped = run.stop_asked and step < params.steps
             if step % every == 0 or step == params.steps or stopped:
-                found = judge()
-                _report(run, begun + step, found)
-                if found["heldout_loss"] < best["heldout_loss"]:
-                    best, best_step, kept = found, step, _copy(named)
+                judged = judge()
+                _report(run, begun + step, judged)
+                if judged["heldout_loss"] < best["heldout_loss"]:
+                    best, best_step, kept = judged, step, _copy(named)
+            if checkpoint is not None and checkpoint.due:
+                state = functools.partial(_state, step, best_step, start, best, kept, named, optimizer, exchange)
+                checkpoint.write(state, 16 * sum(p.numel() for p in named.values()))
             if stopped:
                 break
     with torch.no_grad():
@@ -381,6 +402,42 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 def exp(x: float) -> float:
     """e^x, infinite where that's too large for a float."""
     return math.exp(x) if x < 700 else math.inf
+
+
+def _state(
+    step: int,
+    best_step: int,
+    start: dict[str, float],
+    best: dict[str, float],
+    kept: dict[str, Tensor],
+    named: dict[str, nn.Parameter],
+    optimizer: torch.optim.Optimizer,
+    exchange: Exchange | None,
+) -> dict[str, Any]:
+    """All that the steps after `step` depend on, as what Checkpoint writes."""
+    return {
+        "step": step,
+        "best_step": best_step,
+        "start": start,
+        "best": best,
+        "kept": kept,
+        "weights": {name: p.detach() for name, p in named.items()},
+        "optimizer": optimizer.state_dict(),
+        "exchange": None if exchange is None else exchange.state(),
+    }
+
+
+def _restored(
+    state: dict[str, Any], named: dict[str, nn.Parameter], optimizer: torch.optim.Optimizer, exchange: Exchange | None
+) -> tuple[int, int, dict[str, float], dict[str, float], dict[str, Tensor]]:
+    """(step, best_step, start, best, kept) of the state; weights, moments and the exchange are given back what they were."""
+    with torch.no_grad():
+        for name, parameter in named.items():
+            parameter.copy_(state["weights"][name])
+    optimizer.load_state_dict(state["optimizer"])
+    if exchange is not None:
+        exchange.restore(state["exchange"])
+    return state["step"], state["best_step"], state["start"], state["best"], state["kept"]
 
 
 def _copy(named: dict[str, nn.Parameter]) -> dict[str, Tensor]:

@@ -1,11 +1,13 @@
-"""Jobs whose method goes block by block: begun again where they stopped, and run on models larger than memory.
+"""Jobs that take long: begun again where they stopped; and those that go block by block run on models larger than memory.
 
-    <workspace>/.unfinished/<key>/     the finished blocks of a job that crashed, ran out of memory or found the disk full
+    <workspace>/.unfinished/<key>/     the finished blocks of a job that crashed, ran out of memory or found the disk full,
+                                       or the state of its training
 
-The key says what was done to what: the parent's weights, method, settings, seed, text, versions, device. A job with the same key
-goes on after the last finished block. What was cancelled, or is done, leaves nothing; what nobody came back to is removed after a
-week. Where the model doesn't fit into memory, its blocks are read from disk one at a time and the variant's files are made of the
-finished ones; it's checked on as many first blocks as do fit. Decides where things lie, and no maths.
+The key says what was done to what: the parent's weights, method, settings, seed, text, labels, versions, device. A job with the same
+key goes on after the last finished block, or after the last step whose state was written. What was cancelled, or is done, leaves
+nothing; what nobody came back to is removed after a week. Where the model doesn't fit into memory, its blocks are read from disk one
+at a time and the variant's files are made of the finished ones; it's checked on as many first blocks as do fit. Decides where things
+lie, and no maths.
 """
 
 from __future__ import annotations
@@ -40,10 +42,11 @@ ROOM = 1.2  # of a model's bytes: what working on it needs beside
 
 @dataclass(frozen=True)
 class Place:
-    """Where the blocks are while a method goes through them: `home` for Given; `streamed` where the model isn't in memory."""
+    """What a job has to go on from. `home`: where the blocks are while a method goes through them; `streamed`: the same where the model
+    isn't in memory; `work`: a folder for a method that keeps its own state."""
 
-    home: InMemory | Streamed
-    finished: Finished
+    home: InMemory | Streamed | None = None
+    work: Path | None = None
 
     @property
     def streamed(self) -> Streamed | None:
@@ -54,7 +57,11 @@ class Place:
 def place(
     workspace: Workspace, parent: Variant, method: Method, params: Params, step: Step, text: Text | None, libraries: dict, run: Run
 ) -> Iterator[Place | None]:
-    """None where the method doesn't go block by block, or needs so little time that nothing need be kept for another try."""
+    """None where the method neither goes block by block nor trains, or needs so little time that nothing need be kept for another try."""
+    if method.resumable:
+        with _kept_work(workspace, fingerprint(parent, method, params, step, text, libraries, run.device)) as work:
+            yield Place(work=work)
+        return
     folder = workspace.path(parent.id)
     large = method.blockwise and parent.info.quantization is None and too_large(parent.info, run.device)
     if not large and not (method.blockwise and "calibration" in method.info.needs):
@@ -68,12 +75,26 @@ def place(
         try:
             if large:
                 run.log(f"{parent.name} is larger than the memory that's free: its blocks are read from disk one at a time")
-            yield Place(Streamed(folder, finished, run.device) if large else InMemory(finished, folder), finished)
+            yield Place(Streamed(folder, finished, run.device) if large else InMemory(finished, folder))
         except BaseException as error:
             if isinstance(error, Cancelled) or not finished.blocks:
                 finished.remove()
             raise
         finished.remove()
+
+
+@contextlib.contextmanager
+def _kept_work(workspace: Workspace, key: str) -> Iterator[Path]:
+    """A folder that stays where the job fails with something in it."""
+    with _held(workspace.folder / ".unfinished", key) as work:
+        work.mkdir(exist_ok=True)
+        try:
+            yield work
+        except BaseException as error:
+            if isinstance(error, Cancelled) or not any(work.iterdir()):
+                shutil.rmtree(work, ignore_errors=True)
+            raise
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def too_large(info: SourceInfo, device: str) -> bool:
@@ -91,6 +112,7 @@ def fingerprint(
         "params": params.model_dump(mode="json"),
         "seed": step.seed,
         "text": text.sha256 if text else None,
+        "labels": step.labels.sha256 if step.labels else None,
         "libraries": libraries,
         "device": device,
     }

@@ -211,6 +211,7 @@ def _apply_one(
             device=run.device,
             load_variant=load_variant,
             home=place.home if place else None,
+            work=place.work if place else None,
         )
         outcome = method.apply(loaded.model, params, run, given)
         notes, model, stored, files = outcome.notes, outcome.model, outcome.dtype, outcome.files

@@ -202,6 +202,7 @@ def label_distil(params: DistilParams) -> str:
     paper="https://arxiv.org/abs/1503.02531",
     estimate=estimate_distil,
     label=label_distil,
+    resumable=True,
     packed_parent=True,
 )
 def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
@@ -226,7 +227,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     loss_of, judge = objective(feed, student, run, teacher=model, against=params.against(), beside=inside)
     rows = feed.batches(params.batch, given.seed)
     beside = inside.projections if inside else None
-    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed}
+    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed, "work": given.work}
     hold = training.pruned_zeros_of(linears(student), student)
     trained = training.train(student, rows, loss_of, judge, params, hold=hold, **how)
     notes += [trained.sentence(), *feed.notes]

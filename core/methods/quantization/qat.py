@@ -169,6 +169,7 @@ def label(params: QatParams) -> str:
     paper="https://arxiv.org/abs/1902.08153",
     estimate=estimate_qat,
     label=label,
+    resumable=True,
     packed_parent=True,
 )
 def qat(model: Any, params: QatParams, run: Run, given: Given) -> Outcome:
@@ -222,7 +223,7 @@ def qat(model: Any, params: QatParams, run: Run, given: Given) -> Outcome:
 
     generator = torch.Generator().manual_seed(given.seed)
     feed = training.windows_of(learn, params.context, params.batch, generator)
-    how = {"run": run, "device": given.device, "vocabulary": vocabulary, "hold": hold, "seed": given.seed}
+    how = {"run": run, "device": given.device, "vocabulary": vocabulary, "hold": hold, "seed": given.seed, "work": given.work}
     trained = training.train(model, feed, loss_of, judge, params, **how)
     count = 0
     with torch.no_grad():

@@ -83,6 +83,7 @@ def label_classify(params: ClassifyParams) -> str:
     paper="https://arxiv.org/abs/1810.04805",
     estimate=estimate_classify,
     label=label_classify,
+    resumable=True,
     rank=20,
 )
 def classify(model: Any, params: ClassifyParams, run: Run, given: Given) -> Outcome:
@@ -103,6 +104,7 @@ def classify(model: Any, params: ClassifyParams, run: Run, given: Given) -> Outc
         vocabulary=feed.vocabulary,
         learns=head.__contains__,
         seed=given.seed,
+        work=given.work,
     )
     shown = ", ".join(given.labels.classes[:8]) + " …" * (len(given.labels.classes) > 8)
     notes = [trained.sentence(), f"Classes: {shown}.", *feed.notes]

@@ -150,6 +150,7 @@ def label_finetune(params: FinetuneParams) -> str:
     paper="https://arxiv.org/abs/1506.02626",
     estimate=estimate_finetune,
     label=label_finetune,
+    resumable=True,
     rank=10,
 )
 def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outcome:
@@ -165,7 +166,7 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
     taught = {"teacher": teacher.model if teacher else None, "against": Against(temperature=params.temperature, alpha=params.alpha)}
     loss_of, judge = objective(feed, model, run, **taught)
     rows = feed.batches(params.batch, given.seed)
-    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed}
+    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed, "work": given.work}
     if params.weights == "lora":
         settings = params.model_copy(update={"learning_rate": params.lora_learning_rate})
         with lora.added(model, params.rank, hold, given.seed, head=given.info.task == "classifier") as learns:

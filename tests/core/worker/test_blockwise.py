@@ -6,6 +6,7 @@ import time
 import pytest
 
 from core.errors import Cancelled, UserError
+from core.methods import checkpoints
 from core.models import devices
 from core.recipe import Step
 from core.records import ApplySpec, ImportSpec
@@ -192,6 +193,52 @@ def test_a_twin_at_work_is_left_alone(home):
     params = methods.checked(method, GPTQ.params)
     with blockwise.place(home, variant, method, params, GPTQ, None, {}, Run()) as one:
         with blockwise.place(home, variant, method, params, GPTQ, None, {}, Run()) as other:
-            assert one.finished.folder != other.finished.folder
-        assert one.finished.folder.exists()
-        assert not other.finished.folder.exists()
+            assert one.home.finished.folder != other.home.finished.folder
+        assert one.home.finished.folder.exists()
+        assert not other.home.finished.folder.exists()
+
+
+# ---- trainings ----------------------------------------------------------------------------------------------------------------------
+
+DISTIL = Step(method="distil", params={"layers": 1, "steps": 6, "batch": 2, "context": 16, "precision": "float32"})
+
+
+class FailingAfter(Recorder):
+    """Fails after a step of a training, as full memory would."""
+
+    def __init__(self, last, error=MemoryError):
+        super().__init__()
+        self.last, self.error = last, error
+
+    def metric(self, name, step, value):
+        super().metric(name, step, value)
+        if name == "lr" and step == self.last + 1:
+            raise self.error
+
+
+def trained_in(run: Run) -> list[int]:
+    return [e.step for e in run.seen if getattr(e, "name", "") == "lr"]
+
+
+def test_a_training_goes_on_where_it_stopped(home, monkeypatch):
+    monkeypatch.setattr(checkpoints, "SECONDS", 0)
+    with pytest.raises(MemoryError):
+        do(spec(home, DISTIL), FailingAfter(3))
+    assert len(unfinished(home)) == 1
+    run = Recorder()
+    resumed = home.variant(do(spec(home, DISTIL), run)["variant"])
+    assert trained_in(run) == [4, 5, 6]
+    assert any("Going on after step 3" in getattr(e, "text", "") for e in run.seen)
+    assert unfinished(home) == []
+    whole = Recorder()
+    again = home.variant(do(spec(home, DISTIL), whole)["variant"])
+    assert trained_in(whole) == [1, 2, 3, 4, 5, 6]
+    assert again.fingerprint == resumed.fingerprint
+
+
+@pytest.mark.parametrize("seconds", [0, 300])
+def test_a_cancelled_training_leaves_nothing(home, monkeypatch, seconds):
+    monkeypatch.setattr(checkpoints, "SECONDS", seconds)
+    with pytest.raises(Cancelled if seconds == 0 else MemoryError):  # nor does one that failed before its state was written
+        do(spec(home, DISTIL), FailingAfter(3, Cancelled if seconds == 0 else MemoryError))
+    assert unfinished(home) == []
