@@ -30,12 +30,12 @@ FILE = "training.pt"
 class Checkpoint:
     """The state's file in `folder`, which is made. Nothing here ends a training: what can't be written is said once, and missed."""
 
-    def __init__(self, folder: Path, fingerprint: str, run: Run):
-        self.path, self.fingerprint, self._run = folder / FILE, fingerprint, run
+    def __init__(self, folder: Path, fingerprint: str, run: Run, file: str = FILE):
+        self.path, self.fingerprint, self._run = folder / file, fingerprint, run
         self._last, self._told = time.monotonic(), False
         folder.mkdir(parents=True, exist_ok=True)
 
-    def read(self) -> dict[str, Any] | None:
+    def read(self) -> Any:
         """The state, on the CPU; None where there is none of this training, or it can't be read."""
         try:
             found = torch.load(self.path, map_location="cpu", weights_only=True)
@@ -47,7 +47,7 @@ class Checkpoint:
     def due(self) -> bool:
         return time.monotonic() - self._last >= SECONDS
 
-    def write(self, state: Callable[[], dict[str, Any]], size: int) -> None:
+    def write(self, state: Callable[[], Any], size: int) -> None:
         """Puts the state in the place of the last one. size: bytes, about."""
         part = self.path.with_suffix(".part")
         try:

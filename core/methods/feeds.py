@@ -17,7 +17,7 @@ from torch import Tensor
 from core.data.labels import class_logits, split, to_model
 from core.errors import UserError
 from core.methods import Given, estimates, training
-from core.methods.losses import Against, Top, distillation_loss, divergence
+from core.methods.losses import IGNORED, UNTOLD, Against, Top, distillation_loss, divergence
 from core.methods.training import TrainingParams
 from core.run import Run
 
@@ -74,7 +74,10 @@ class TextFeed:
         return training.windows_of(self.learn, self.context, size, torch.Generator().manual_seed(seed))
 
     def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
-        return model(input_ids=rows[:, :-1], use_cache=False).logits, rows[:, 1:]
+        """Rows that the model wrote itself come as ~ids: no truth is known of them."""
+        ids = torch.where(rows < 0, ~rows, rows)
+        logits = model(input_ids=ids[:, :-1], use_cache=False).logits
+        return logits, torch.where(rows < 0, UNTOLD, rows)[:, 1:]
 
     def outputs(self, model: Any) -> int:
         return model.config.get_text_config().vocab_size
@@ -183,14 +186,15 @@ def objective(
         for rows in feed.held_out:
             run.check_cancelled()
             theirs, (mine, truth) = taught(rows), answered(rows)
-            found, n = losses(mine, truth, theirs), truth.numel()
+            counted = truth != IGNORED
+            found, n = losses(mine, truth, theirs), int(counted.sum())
             count += n
             total += float(found["loss"]) * n
             plain += float(found.get("loss/text", found["loss"])) * n
             right += float((mine.argmax(-1) == truth).sum())
             if theirs is not None:
-                kl += float(divergence(theirs.float(), mine.float()).sum())
-                agreed += float((mine.argmax(-1) == theirs.argmax(-1)).sum())
+                kl += float(divergence(theirs.float(), mine.float())[counted].sum())
+                agreed += float((mine.argmax(-1) == theirs.argmax(-1))[counted].sum())
         out = feed.figures(plain / count, right / count) | {"heldout_loss": total / count}
         return out if teacher is None else out | {"heldout_kl": kl / count, "agreement": agreed / count}
 

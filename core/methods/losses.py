@@ -31,6 +31,7 @@ from torch.utils.checkpoint import checkpoint
 from core.errors import UserError
 
 IGNORED = -100  # a label that doesn't count, as transformers writes it
+UNTOLD = -101  # the same of a position that only the teacher has something to say about
 CHUNK = 1 << 22  # logits that are worked on at once: 16 MB in float32
 
 Kind = Literal["forward", "reverse", "js", "tv", "mse"]
@@ -75,7 +76,8 @@ class Top:
 
 
 def distillation_loss(student: Tensor, teacher: Tensor | Top, labels: Tensor, how: Against) -> dict[str, Tensor]:
-    """{'loss', 'loss/teacher', 'loss/text'}: means over the positions whose label isn't IGNORED, so padding changes nothing.
+    """{'loss', 'loss/teacher', 'loss/text'}: means over the positions whose label isn't IGNORED, so padding changes nothing; the
+    text's is a mean over those that aren't UNTOLD either, and 0 where all are.
 
     student, teacher: logits (..., vocab), of the teacher also what `Against.brief` keeps of them; labels: token ids (...). The mean over
     tokens is taken once, over all positions together: a mean over the vocabulary or over the batch's rows would make the loss depend on
@@ -89,14 +91,14 @@ def distillation_loss(student: Tensor, teacher: Tensor | Top, labels: Tensor, ho
         where = slice(number * rows, (number + 1) * rows)
         one, other = checkpoint(_sums, part, theirs[where], truth[where], how, use_reentrant=False, preserve_rng_state=False)
         taught, text = taught + one, text + other
-    taught, text = how.factor * taught / len(truth), text / len(truth)
+    taught, text = how.factor * taught / len(truth), text / (truth != UNTOLD).sum().clamp_min(1)
     return {"loss": taught + how.alpha * text, "loss/teacher": taught, "loss/text": text}
 
 
 def _sums(student: Tensor, teacher: Tensor | Top, truth: Tensor, how: Against) -> tuple[Tensor, Tensor]:
     """(divergence, cross-entropy), each summed over the tokens."""
     mine = _wide(student)
-    return differences(teacher, mine, how).sum(), F.cross_entropy(mine, truth, reduction="sum")
+    return differences(teacher, mine, how).sum(), F.cross_entropy(mine, truth, ignore_index=UNTOLD, reduction="sum")
 
 
 def differences(teacher: Tensor | Top, student: Tensor, how: Against) -> Tensor:

@@ -224,6 +224,7 @@ def train(
     hold: dict[str, Tensor] | None = None,
     learns: Callable[[str], bool] | None = None,
     beside: nn.Module | None = None,
+    rewrite: Callable[[Tensor, int], Tensor] | None = None,
     begun: int = 0,
     seed: int = 0,
     work: Path | None = None,
@@ -233,9 +234,10 @@ def train(
     batches: (batch, context + 1) ids; loss_of: rows of a batch -> {'loss': mean over their tokens, parts by name ...};
     judge: {'heldout_loss', 'heldout_perplexity', ...} of the model as it is; hold: parameter name -> True where a weight
     must stay exactly zero; learns: which parameters are trained, by name (all); beside: what the loss needs besides the model,
-    trained along; begun: steps of a training before this one, from which the curves go on; seed: of the rounding of gradients,
-    where they're quantized; work: a folder in which the state is kept, and gone on from where it's there: the result is the same
-    bit for bit. Raises UserError where the loss stops being a number, Cancelled where that was asked.
+    trained along; rewrite: (batch, step) -> what's trained on in its place; begun: steps of a training before this one, from which
+    the curves go on; seed: of the rounding of gradients, where they're quantized; work: a folder in which the state is kept, and
+    gone on from where it's there: the result is the same bit for bit. Raises UserError where the loss stops being a number,
+    Cancelled where that was asked.
     """
     hold = hold or {}
     model.float().requires_grad_(False)
@@ -277,6 +279,8 @@ def train(
             if step <= done:  # drawn so that the next one is the one that it would have been
                 continue
             run.wait_turn()
+            if rewrite is not None:
+                batch = rewrite(batch, begun + step)
             rate = params.learning_rate * schedule(step, params.steps, params.warmup)
             for group in optimizer.param_groups:
                 group["lr"] = rate

@@ -5,8 +5,8 @@
 Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), section 2, and other divergences in place of KL
 (losses.py), summed over the vocabulary and averaged over the tokens that count. The student is made of the teacher, or
 another variant with the same tokens (students.py). Covers causal language models, and classifiers, where classes and examples stand
-for tokens. Hidden states and attention may be compared too (features.py). The student writes no text of its own to learn from. What
-pruning set to zero in the student stays zero.
+for tokens. Hidden states and attention may be compared too (features.py). What's learnt from is a text, or what teacher or student
+write themselves (writing.py). What pruning set to zero in the student stays zero.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
+from core.errors import UserError
 from core.methods import Given, Outcome, estimates, losses, method, training
 from core.methods.distillation import students
 from core.methods.distillation.features import Inside
+from core.methods.distillation.writing import OnPolicy, WrittenFeed
 from core.methods.feeds import feed_for, objective
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
@@ -143,6 +145,32 @@ class _Student(Params):
         when={"student": None, "begin": "fresh"},
     )
 
+    data: Literal["text", "continued", "written"] = knob(
+        "text",
+        title="Learns on",
+        help="The text as it is; its windows' beginnings, continued by the teacher; or text that the teacher writes from nothing, where "
+        "none is at hand that's like what the student will meet. For models that generate.",
+        labels={"text": "The text", "continued": "The text, continued by the teacher", "written": "Text that the teacher writes"},
+    )
+    written: int = knob(
+        100_000,
+        title="Tokens that the teacher writes",
+        help="More are less often repeated, and take longer to write. No more are written than the steps read.",
+        ge=100,
+        le=100_000_000,
+        when={"data": ("continued", "written")},
+    )
+    on_policy: float = knob(
+        0.0,
+        title="Share of the student's own text",
+        help="At so many of the steps, the student continues the text itself and the teacher judges what it says, so that it learns where "
+        "its own mistakes lead. 0.5 is usual. Such a step takes several times as long. For models that generate.",
+        ge=0,
+        le=1,
+        step=0.1,
+        advanced=True,
+    )
+
     @field_validator("student", mode="before")
     @classmethod
     def _no_variant(cls, value: Any) -> Any:
@@ -161,10 +189,12 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
     left = _parameters(params, info)
     share = left / info.parameters
     tokens = params.steps * params.batch * params.context
+    written = min(params.written, tokens) if params.data != "text" else 0
+    writes = 1.1 + written / tokens + 0.75 * params.on_policy * share  # forwards of the teacher's size, a token trained on
     return {
         "bytes_on_disk": int(ledger.bytes_on_disk - (info.parameters - left) * ledger.weight_bytes / max(1, ledger.parameters)),
         "memory": estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
-        "seconds": estimates.training_seconds(info, tokens, share, 1.1, device, training.precision(params.precision, device)),
+        "seconds": estimates.training_seconds(info, tokens, share, writes, device, training.precision(params.precision, device)),
         "notes": [f"The student has about {left / 1e6:,.2f} million parameters, the teacher {info.parameters / 1e6:,.2f} million"],
     }
 
@@ -219,7 +249,11 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
         notes.append(f"Student: began with the weights of {loaded.folder.name}; the teacher is the parent, {given.info.name}.")
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
     vocabulary = 0 if given.info.task == "classifier" else model.config.get_text_config().vocab_size
-    feed = feed_for(student, given, params, run, vocabulary, longest)
+    _check_data(params, given)
+    if params.data == "text":
+        feed = feed_for(student, given, params, run, vocabulary, longest)
+    else:
+        feed = WrittenFeed(model, given, params, params.written, params.data == "continued", run, longest)
     inside = None
     if params.hidden or params.relations:
         weights = {"hidden": params.hidden, "relations": params.relations}
@@ -229,13 +263,23 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     beside = inside.projections if inside else None
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed, "work": given.work}
     hold = training.pruned_zeros_of(linears(student), student)
-    trained = training.train(student, rows, loss_of, judge, params, hold=hold, **how)
+    own = OnPolicy(student, params.on_policy, len(given.tokenizer), given.seed, run) if params.on_policy else None
+    trained = training.train(student, rows, loss_of, judge, params, hold=hold, rewrite=own, **how)
     notes += [trained.sentence(), *feed.notes]
     if trained.held:
         notes.append(f"{trained.held:,} zeros of the pruning stayed zero.")
     before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
     notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
     return Outcome(student, tuple(notes))
+
+
+def _check_data(params: DistilParams, given: Given) -> None:
+    if given.info.task == "classifier" and (params.data != "text" or params.on_policy):
+        raise UserError(
+            "{name} tells classes apart and writes no text to learn from.",
+            hint="Let its student learn on the labelled examples.",
+            name=given.info.name,
+        )
 
 
 def _new(model: Any, params: DistilParams, run: Run, given: Given) -> tuple[Any, list[str]]:

@@ -1,11 +1,12 @@
 """What a student is compared by besides its answers: hidden states, and how its last layer relates tokens to one another.
 
-Hidden states (Sun et al., 'Patient Knowledge Distillation', 2019, eq. 7; Jiao et al., 'TinyBERT', 2020, section 3.1): student's layer i of
-n goes with the teacher's i N / n of N; the mean over tokens of |W h / |W h| - h' / |h'||^2, each of length 1, since some tokens' states
-are a thousand times as long as others' and norms undo it anyway. W is learnt along and dropped; where both are as wide, there's none. Attention relations (Wang et al., 'MiniLM', 2020, and 'MiniLMv2', 2021,
-section 3.1): queries, keys and values of the last layer, cut into equally many heads in both models, each softmax(X X^T / sqrt(d)); the
-KL of the student's from the teacher's, averaged over heads and tokens, summed over the three. So numbers and widths of heads may differ.
-A causal model's token relates to those before it; padding relates to nothing. Queries and keys are taken before positions turn them.
+Hidden states (Sun et al., 'Patient Knowledge Distillation', 2019, eq. 7; Jiao et al., 'TinyBERT', 2020, section 3.1): student's
+layer i of n goes with the teacher's i N / n of N; the mean over tokens of |W h / |W h| - h' / |h'||^2, each of length 1, since some
+tokens' states are a thousand times as long as others' and norms undo it anyway. W is learnt along and dropped; where both are as
+wide, there's none. Attention relations (Wang et al., 'MiniLM', 2020, and 'MiniLMv2', 2021, section 3.1): queries, keys and values of
+the last layer, cut into equally many heads in both models, each softmax(X X^T / sqrt(d)); the KL of the student's from the teacher's,
+averaged over heads and tokens, summed over the three. So numbers and widths of heads may differ. A causal model's token relates to
+those before it; padding relates to nothing. Queries and keys are taken before positions turn them.
 """
 
 from __future__ import annotations

@@ -10,12 +10,13 @@ import torch
 
 from core.methods import checkpoints
 from core.methods.checkpoints import Checkpoint
+from core.methods.distillation import writing
 from core.models import load
 from core.run import Run
 from tests.core.methods.conftest import Recorder, apply, give, same
 
 QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32"}
-DISTIL = ("distil", {"layers": 1, "loss": "js", "hidden": 1.0, "gradient_bits": 4})
+DISTIL = ("distil", {"layers": 1, "loss": "js", "hidden": 1.0, "gradient_bits": 4, "data": "written", "written": 500, "on_policy": 0.5})
 TRAININGS = [
     DISTIL,
     ("finetune", {}),
@@ -60,7 +61,7 @@ def test_a_killed_training_ends_as_one_that_was_not(pico_llama, tmp_path):
     code = KILLED.format(step=ENOUGH + 1, name=name, values=values | QUICK)
     ended = subprocess.run([sys.executable, "-c", code, str(pico_llama), str(tmp_path)], env=os.environ | {"PYTHONPATH": os.getcwd()})
     assert ended.returncode == -signal.SIGKILL
-    assert [p.name for p in tmp_path.iterdir()] == [checkpoints.FILE]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [checkpoints.FILE, writing.FILE]
     loaded, run = load.load(pico_llama), Recorder()
     resumed = apply(name, loaded, run, give(loaded, work=tmp_path), **values | QUICK)
     assert steps_of(run) == list(range(ENOUGH + 1, 13))
