@@ -362,6 +362,19 @@ MASKED_ONLY = ("bert", "gpt2", "opt", "distilbert", "roberta", "xlm-roberta", "e
 GGUF_MODELS = ("llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3_text")  # model types that can be written as a GGUF file
 
 
+class OnnxOptions(Record):
+    """How an ONNX graph is written.
+
+    profile: 'portable' takes batches and padding; 'fast' is made of onnxruntime's fused operators, for one text at a time (text
+    generators; others, and what can't be fused, are written portable, and the report says so).
+    activations: what quantized layers multiply by. 'int8' rounds each token's activations in small blocks, which is faster and no
+    longer exact; where the check finds that it changes too much, float32 is written instead.
+    """
+
+    profile: Literal["portable", "fast"] = "portable"
+    activations: Literal["float32", "int8"] = "float32"
+
+
 class ExportSpec(Spec):
     """Result {folder, report}; the report's figures are stored as measurements of the variant too.
 
@@ -375,6 +388,7 @@ class ExportSpec(Spec):
     overwrite: bool = False
     format: Literal["onnx", "gguf", "sparse"] = "onnx"  # sparse: one file without a pruned model's zeros, to unpack again
     gguf_type: Literal["auto", "f32", "f16", "bf16", "q8_0", "q4_0", "q4_k"] = "auto"
+    onnx: OnnxOptions = OnnxOptions()
 
 
 class TryExportSpec(Spec):

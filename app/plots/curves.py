@@ -19,6 +19,10 @@ ORDER = (
     "loss",
     "loss/teacher",
     "loss/text",
+    "loss/hidden",
+    "loss/relations",
+    "acceptance",
+    "predicted_speedup",
     "iterative/heldout_perplexity",
     "iterative/heldout_accuracy",
     "iterative/sparsity",
@@ -129,6 +133,10 @@ def curve_title(name: str) -> str:
         "loss": tr("curves", "Training loss"),
         "loss/teacher": tr("curves", "Loss against the teacher"),
         "loss/text": tr("curves", "Loss on the text"),
+        "loss/hidden": tr("curves", "Loss of the hidden states"),
+        "loss/relations": tr("curves", "Loss of the attention relations"),
+        "acceptance": tr("curves", "Acceptance as a draft"),
+        "predicted_speedup": tr("curves", "Predicted speed-up as a draft"),
         "lr": tr("curves", "Learning rate"),
         "heldout_perplexity": tr("curves", "Perplexity on text kept aside"),
         "heldout_loss": tr("curves", "Loss on text kept aside"),
@@ -172,6 +180,15 @@ def curve_help(name: str) -> str:
             "curves", "How far the student's probabilities are from the teacher's, at the temperature chosen. Lower is better."
         ),
         "loss/text": tr("curves", "Cross-entropy of the text's own next tokens. Lower is better."),
+        "loss/hidden": tr("curves", "How far what the student's layers hand on is from the teacher's, direction against direction."),
+        "loss/relations": tr("curves", "How far the last layer's relations between tokens are from the teacher's, in nats."),
+        "acceptance": tr(
+            "curves",
+            "Share of the student's tokens that the teacher would keep, were it to draft for it, on text kept aside. Higher is better.",
+        ),
+        "predicted_speedup": tr(
+            "curves", "How much faster the two would write than the target alone, by this acceptance and measured costs. Above 1 it pays."
+        ),
         "lr": tr("curves", "Size of the updates: it grows through the warm-up and falls afterwards."),
         "heldout_perplexity": tr(
             "curves",

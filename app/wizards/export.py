@@ -58,7 +58,8 @@ class ExportWizard(Wizard):
         assert plan.source is not None
         own = plan.to.strip() != plan.suggested_folder()
         parent = str(Path(plan.to).expanduser().parent) if own else ""
-        keep("export", {"parent": parent, "format": plan.format, "gguf_type": plan.gguf_type})
+        kept = {"format": plan.format, "gguf_type": plan.gguf_type, "profile": plan.profile, "activations": plan.activations}
+        keep("export", {"parent": parent} | kept)
         titles = {"onnx": self.tr("Export {name} to ONNX"), "gguf": self.tr("Export {name} to GGUF"), "sparse": self.tr("Pack {name}")}
         job = self.board.submit(plan.spec(), titles[plan.format].format(name=plan.source.name), plan.device)
         ExportWatch(self.board, job, plan.source.name, self.parent())
@@ -116,6 +117,24 @@ class FolderPage(Page):
             self.types.addItem(title, value)
         self.types.setToolTip(self.tr("What the weights of a GGUF file are stored in; with 4 bits, embedding and head get 8"))
         calm_wheel(self.types)
+        self.profiles = QComboBox(self)
+        self.profiles.setObjectName("onnx_profile")
+        self.profiles.addItem(self.tr("Portable: batches and padding"), "portable")
+        self.profiles.addItem(self.tr("Fast: one text at a time"), "fast")
+        self.profiles.setToolTip(
+            self.tr("Fast graphs are made of onnxruntime's own fused operators; portable ones take several texts at once")
+        )
+        self.activations = QComboBox(self)
+        self.activations.setObjectName("onnx_activations")
+        self.activations.addItem(self.tr("Exact products"), "float32")
+        self.activations.addItem(self.tr("Rounded products, faster"), "int8")
+        self.activations.setToolTip(
+            self.tr("Rounded: quantized layers round what comes in to int8, where the check finds that close enough; exact ones don't")
+        )
+        for combo, kept in ((self.profiles, "profile"), (self.activations, "activations")):
+            calm_wheel(combo)
+            combo.setCurrentIndex(max(combo.findData(last.get(kept)), 0))
+            combo.currentIndexChanged.connect(lambda _: self.entered())
         wizard.plan.format = last.get("format") if last.get("format") in self.formats.buttons else "onnx"
         self.formats.set_current(wizard.plan.format)
         self.types.setCurrentIndex(max(self.types.findData(last.get("gguf_type") or "auto"), 0))
@@ -123,6 +142,8 @@ class FolderPage(Page):
         choice.setSpacing(12)
         choice.addWidget(self.formats)
         choice.addWidget(self.types)
+        choice.addWidget(self.profiles)
+        choice.addWidget(self.activations)
         choice.addStretch(1)
         self.body.addLayout(choice)
         self.field = FileField(self, folders=True, title=self.tr("Choose a folder"))
@@ -150,7 +171,10 @@ class FolderPage(Page):
     def entered(self) -> None:
         plan = self.wizard.plan
         plan.format, plan.gguf_type = self.formats.current, str(self.types.currentData())
+        plan.profile, plan.activations = str(self.profiles.currentData()), str(self.activations.currentData())
         self.types.setVisible(plan.format == "gguf")
+        self.profiles.setVisible(plan.format == "onnx" and plan.generates)
+        self.activations.setVisible(plan.format == "onnx" and plan.rounds)
         if self.field.path() == self._suggested:
             suggested = plan.suggested_folder()
             parent = recall("export").get("parent")
@@ -219,7 +243,7 @@ class ReviewPage(Page):
         elif source.info.quantization and plan.format == "gguf":
             note = self.tr("Its own grid is kept where a type of GGUF's holds it; layers that had to be quantized again are counted.")
         elif source.info.quantization:
-            note = self.tr("The weights are written as float32, with the values that quantization left: exact, but not small.")
+            note = self.tr("Its own grid is written as it is, packed; nothing is quantized again.")
         elif plan.overwrite and plan.occupied:
             note = self.tr("What's in the folder now is replaced once the export is whole.")
         self.notice.tell(note, "info")

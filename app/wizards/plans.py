@@ -14,8 +14,19 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.params import Knob
-from core.recipe import LabelsRef, Recipe, Source, Step, TextRef
-from core.records import GGUF_MODELS, ApplySpec, DeviceInfo, EvaluateSpec, ExportSpec, ImportSpec, MethodInfo, SourceInfo, Variant
+from core.recipe import ImagesRef, LabelsRef, Recipe, Source, Step, TextRef
+from core.records import (
+    GGUF_MODELS,
+    ApplySpec,
+    DeviceInfo,
+    EvaluateSpec,
+    ExportSpec,
+    ImportSpec,
+    MethodInfo,
+    OnnxOptions,
+    SourceInfo,
+    Variant,
+)
 
 
 class Bytes(int):
@@ -132,6 +143,18 @@ def labels_problem(path: str | None) -> Said:
             return NOTHING
         return say("Choose a .csv, .tsv, .jsonl or .parquet file, or give a data set of the Hub as org/name.")
     return text_problem(path)
+
+
+def images_problem(path: str | None) -> Said:
+    """What's wrong with a set of images, as far as its name and its entry tell; nothing where none is named."""
+    if path is None:
+        return NOTHING
+    if not path.strip():
+        return say("Choose an .npz file or a folder of pictures.")
+    file = Path(path).expanduser()
+    if not file.exists():
+        return say("It doesn't exist.")
+    return NOTHING if file.is_dir() or file.suffix.lower() == ".npz" else say("Choose an .npz file or a folder of pictures.")
 
 
 def name_problem(name: str) -> Said:
@@ -300,6 +323,7 @@ class CompressPlan:
         self.params_problem = ""  # what the form says, already in words
         self.refused = ""  # the worker's own sentence on these settings, already in words
         self.text: str | None = None  # training or calibration text; None: the starter's
+        self.images: str | None = None  # a file or folder of them; None: those that the variant learnt from, or the starter's
         self.labels: str | None = None  # a file of labelled examples; None: those that the variant learnt from
         self.columns: tuple[str, str] = ("", "")  # with the text and with the class; '': found by their names
         self.described: tuple[LabelsRef, dict[str, Any]] | None = None  # what the worker found in which examples
@@ -336,9 +360,18 @@ class CompressPlan:
         return "labels" in self._needs
 
     @property
+    def needs_images(self) -> bool:
+        return "images" in self._needs
+
+    @property
     def measures_labels(self) -> bool:
         """Whether what comes out is a classifier, which is measured on labelled examples, not on a text."""
         return self.needs_labels or (self.source is not None and self.source.info.task == "classifier")
+
+    @property
+    def draws(self) -> bool:
+        """Whether it's a diffusion model, which is measured against images."""
+        return self.source is not None and self.source.info.task == "diffusion"
 
     @property
     def _needs(self) -> set[str]:
@@ -371,7 +404,8 @@ class CompressPlan:
         return self.family in ("distillation", "recovery")
 
     def pages(self) -> tuple[str, ...]:
-        return ("source", "method", "data", "review") if self.needs_text or self.needs_labels else ("source", "method", "review")
+        reads = self.needs_text or self.needs_labels or self.needs_images
+        return ("source", "method", "data", "review") if reads else ("source", "method", "review")
 
     def choose_default(self, preferred: str) -> None:
         """The variant asked for where it can be used, else the first that can."""
@@ -414,11 +448,13 @@ class CompressPlan:
         if page == "data":
             if self.needs_labels:
                 return self._labels_problem()
+            if self.needs_images:
+                return images_problem(self.images)
             return text_problem(self.text) if self.needs_text else NOTHING
         if page == "review":
             if self.refused:
                 return Said("{problem}", {"problem": self.refused})
-            reads = self.measure and not self.measures_labels
+            reads = self.measure and not self.measures_labels and not self.draws
             return name_problem(self.name) or (text_problem(self.measure_text) if reads else NOTHING)
         return NOTHING
 
@@ -432,7 +468,8 @@ class CompressPlan:
     def step(self) -> Step:
         text = TextRef(path=str(Path(self.text).expanduser().absolute())) if self.needs_text and self.text else None
         labels = self.labels_ref if self.needs_labels else None
-        return Step(method=self.method, params=dict(self.params), seed=self.seed, text=text, labels=labels)
+        images = ImagesRef(path=str(Path(self.images).expanduser().absolute())) if self.needs_images and self.images else None
+        return Step(method=self.method, params=dict(self.params), seed=self.seed, text=text, labels=labels, images=images)
 
     def recipe(self) -> Recipe:
         """The whole way from the original, as the new variant will carry it."""
@@ -451,7 +488,7 @@ class CompressPlan:
             steps=(self.step(),),
             name=self.name.strip() or None,
             measure=self.measure,
-            text=self.measure_text if self.measure and not self.measures_labels else None,
+            text=self.measure_text if self.measure and not self.measures_labels and not self.draws else None,
             max_tokens=self.max_tokens,
         )
 
@@ -600,6 +637,8 @@ class ExportPlan:
         self.variant = ""
         self.format = "onnx"  # or 'gguf', 'sparse'
         self.gguf_type = "auto"
+        self.profile = "portable"  # of an ONNX graph; or 'fast'
+        self.activations = "float32"  # or 'int8'
         self.to = ""
         self.overwrite = False
         self.device = "auto"
@@ -628,6 +667,25 @@ class ExportPlan:
             zeros = 100 * (1 - self.source.ledger.nonzero / max(self.source.ledger.parameters, 1))
             return say("{share} % of its weights are zero, too few to save anything. Prune it first.", share=f"{zeros:.2g}")
         return NOTHING
+
+    @property
+    def generates(self) -> bool:
+        """Whether the chosen variant is a text generator, for which alone there's a fast profile."""
+        return self.source is not None and self.source.info.task == "causal-lm"
+
+    @property
+    def rounds(self) -> bool:
+        """Whether there's a choice of what quantized layers multiply by."""
+        return self.generates and self.source is not None and bool(self.source.info.quantization)
+
+    @property
+    def onnx_options(self) -> OnnxOptions:
+        if self.format != "onnx":
+            return OnnxOptions()
+        return OnnxOptions(
+            profile=self.profile if self.generates else "portable",  # type: ignore[arg-type]
+            activations=self.activations if self.rounds else "float32",  # type: ignore[arg-type]
+        )
 
     @property
     def stored_as(self) -> str:
@@ -719,4 +777,5 @@ class ExportPlan:
             overwrite=self.overwrite,
             format=self.format,  # type: ignore[arg-type]
             gguf_type=self.gguf_type if self.format == "gguf" else "auto",  # type: ignore[arg-type]
+            onnx=self.onnx_options,
         )

@@ -36,6 +36,7 @@ from core.records import (
     ImportSpec,
     LabelsSpec,
     Measurement,
+    OnnxOptions,
     SensitivitySpec,
     SpeedSpec,
     Turn,
@@ -1047,13 +1048,31 @@ class Painter:
 @workspace_option
 @variant_option
 @click.option("--to", required=True, type=click.Path(file_okay=False), help="The folder to make.")
+@click.option(
+    "--profile",
+    type=click.Choice(("portable", "fast")),
+    default="portable",
+    show_default=True,
+    help="portable: batches and padding; fast: onnxruntime's fused operators, for one text at a time.",
+)
+@click.option(
+    "--activations",
+    type=click.Choice(("float32", "int8")),
+    default="float32",
+    show_default=True,
+    help="What quantized layers multiply by: float32 is exact; int8 is faster, where the check finds it close enough.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export there.")
 @device_option
-def export_onnx(workspace: str, variant: str, to: str, overwrite: bool, device: str, as_json: bool, debug: bool) -> None:
+def export_onnx(
+    workspace: str, variant: str, to: str, profile: str, activations: str, overwrite: bool, device: str, as_json: bool, debug: bool
+) -> None:
     """Export to ONNX and check the result against torch; not passed is not done."""
     home = Workspace(workspace)
     source = home.variant(variant)
-    spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=str(Path(to).expanduser().absolute()), overwrite=overwrite)
+    options = OnnxOptions(profile=profile, activations=activations)
+    place = str(Path(to).expanduser().absolute())
+    spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=place, overwrite=overwrite, onnx=options)
     _export(spec, source.name, device, as_json, debug)
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from time import perf_counter
+from typing import Any
 
 import torch
 
-from core.decode.cache import Scorer, read
+from core.decode.cache import CachedModel, Scorer, read
+from core.decode.fast import quicken
+from core.decode.products import faster_products
 from core.decode.stats import Costs
 
 WIDTHS = (1, 2, 3, 5, 9, 17)  # tokens fed: what gammas 0, 1, 2, 4, 8 and 16 need
@@ -62,6 +65,18 @@ def measure(
     costs.target_calls.clear()  # these were no calls of a run
     costs.draft_calls.clear()
     return costs
+
+
+def pair(target: Any, draft: Any, longest: int, between: Callable[[], None] = lambda: None) -> dict[str, dict[int, float]]:
+    """{'target', 'draft'}: seconds of a forward by tokens fed, of two models laid out for decoding, after which they can't be trained.
+
+    longest: drafted tokens a round. Raises UserError where one keeps no cache that can be taken back.
+    """
+    for model in (target, draft):
+        quicken(model)
+    widths = sorted({n for n in WIDTHS if n <= longest} | {longest + 1})
+    with faster_products((target, draft), widths):
+        return measure(CachedModel(target), CachedModel(draft), widths, between=between).table()
 
 
 def _some(count: int, model: Scorer) -> list[int]:

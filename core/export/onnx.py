@@ -1,11 +1,12 @@
-"""Exporting a model's folder to ONNX: the portable profile.
+"""Exporting a model's folder to ONNX.
 
 `export` loads the folder, traces it (trace), writes graph, weights, tokenizer and configs into a temporary folder beside the
 target, has the result checked by onnxruntime in a fresh process (parity), and only then renames it into place. Causal language
 models get a key-value cache; encoders and classifiers don't need one. Weights are float32; a quantized variant keeps its own
-grid (up to 4 bits packed in MatMulNBits nodes, above as int8 widened on loading), and is never quantized again.
+grid, that of its embedding and output layer too (packed in MatMulNBits nodes, or as int8 widened on loading: core.export.trace
+says when), and is never quantized again. Two profiles: portable, and fast (core.export.fused).
 
-Not covered: encoder-decoder models, state-space layers, vision and speech, half precision graphs, fused attention.
+Not covered: encoder-decoder models, state-space layers, vision and speech, half precision graphs.
 """
 
 from __future__ import annotations
@@ -28,13 +29,12 @@ from core.errors import Cancelled, UserError, explain
 from core.export import parity
 from core.export.runtime import DATA, GRAPH
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
-from core.records import SourceInfo, now
+from core.records import OnnxOptions, SourceInfo, now
 from core.run import Run
 from core.workspace import read_json, write_atomically
 
 T = TypeVar("T")
 
-PROFILE = "portable"
 TASKS = ("causal-lm", "encoder", "classifier")
 MEMORY_FACTOR = 3.5  # peak over the float32 weights: the model, its answers, the graph being written, and the check's own session
 BESIDE = (
@@ -53,10 +53,11 @@ BESIDE = (
 )
 
 
-def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False) -> dict[str, Any]:
+def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False, options: OnnxOptions | None = None) -> dict[str, Any]:
     """Exports the model in `folder` to the new folder `to`; returns the report, which is written there too.
 
-    overwrite: replaces an earlier export of Spokeshave's at `to`; anything else that isn't empty is refused.
+    options: how the graph is written (core.records). overwrite: replaces an earlier export of Spokeshave's at `to`; anything else
+    that isn't empty is refused.
     The report: {max_abs, top1, tokens, checks, greedy, bytes, graph_bytes, data_bytes, referenced_bytes, opset, ir, nodes, inputs,
     outputs, weights, notes, seconds, ...}.
     Raises UserError: the target is taken or can't be written to, a kind of model that isn't exported, too little memory, a model
@@ -69,7 +70,7 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False) -> dict
         with partial(to) as work:
             made = work / "export"
             made.mkdir()
-            report = _make(folder, made, run)
+            report = _make(folder, made, run, options or OnnxOptions())
             report["seconds"]["total"] = time.perf_counter() - begun
             report["bytes"] = sum(p.stat().st_size for p in made.iterdir())
             write_atomically(made / REPORT, json.dumps(report, indent=1))
@@ -87,7 +88,21 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False) -> dict
 # ---- making it ------------------------------------------------------------------------------------------------------------
 
 
-def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
+def _make(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
+    try:
+        return _attempt(folder, made, run, options)
+    except UserError as error:
+        if error.kind != "check" or options.activations == "float32":
+            raise
+        shutil.rmtree(made)
+        made.mkdir()
+        report = _attempt(folder, made, run, options.model_copy(update={"activations": "float32"}))
+        notes = report["notes"]
+        notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
+        return report
+
+
+def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
     from core.models.load import load  # torch and transformers: not until they're needed
 
     seconds: dict[str, float] = {}
@@ -105,17 +120,18 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
     from core.export import trace
 
     model, notes = loaded.model, []
+    rounded = None
     with stage("Asking the original", "reference"):
         quants = trace.unpack_linears(model)
         causal = loaded.info.task == "causal-lm"
         name = trace.cache_name(model) if causal else None
         answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name)
+        if options.activations == "int8" and quants:
+            rounded = _rounding(model, quants, answers, run, notes)
     with stage("Tracing", "trace"):
-        packed = trace.pack_linears(model, quants)
-        plan = _traced(loaded.info, trace.causal if causal else trace.encoder, model)
-        program, chosen = _traced(loaded.info, trace.capture, model, plan)
-        if not chosen:
-            notes.append("This architecture computes its attention itself; it was exported as it is, which runs slower.")
+        packed = trace.pack_linears(model, quants, rounded=rounded)
+        rounds = bool(packed["nbits"] and rounded)
+        program, plan = _capture(loaded.info, model, options.profile, notes)
     with stage("Writing the graph", "convert"):
         graph = _traced(loaded.info, trace.convert, program, plan)
         if quants:
@@ -129,10 +145,11 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
             "quantized": packed,
+            "limits": parity.ROUNDED if rounds else parity.EXACT,
         }
         figures = parity.check(made, answers, expected, run)
     source = sum(p.stat().st_size for p in folder.glob("*.safetensors"))
-    notes += _notes(quants, packed, figures, source)
+    notes += _notes(quants, packed, figures, source, rounds)
     for note in notes:
         run.log(note)
     import onnx
@@ -146,7 +163,8 @@ def _make(folder: Path, made: Path, run: Run) -> dict[str, Any]:
         "model": loaded.info.name,
         "architecture": loaded.info.architecture,
         "task": loaded.info.task,
-        "profile": PROFILE,
+        "profile": "fast" if plan.fused else "portable",
+        "activations": "int8" if rounds else "float32",
         "weights": _weights(quants),
         "quantized_layers": len(quants),
         "source_bytes": source,
@@ -184,6 +202,46 @@ def _refuse(info: SourceInfo) -> None:
             needed=needed / 1e9,
             free=free / 1e9,
         )
+
+
+def _rounding(model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str]) -> int | None:
+    """The block in which activations may be rounded; None, and a note, where they're better left alone."""
+    from core.export import rounding
+
+    if "prompt" not in answers:
+        notes.append("Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.")
+        return None
+    block = rounding.block_for(model, quants, answers, run)
+    if block is None:
+        notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
+    return block
+
+
+def _capture(info: SourceInfo, model: Any, profile: str, notes: list[str]) -> tuple[Any, Any]:
+    """(the traced program, its plan): in fused operators where that's asked for and possible; `notes` grows by what isn't."""
+    from core.export import fused, trace
+
+    causal = info.task == "causal-lm"
+    if profile == "fast" and causal:
+
+        def attempt(plan: Any) -> Any:
+            try:
+                return fused.capture(model, plan)[0]
+            except fused.NotFused as why:
+                notes.append(str(why))
+                return None
+
+        plan = _traced(info, fused.causal, model)
+        program = _traced(info, attempt, plan)
+        if program is not None:
+            return program, plan
+    elif profile == "fast":
+        notes.append("The fast profile is for models that generate text; the portable one was written.")
+    plan = _traced(info, trace.causal if causal else trace.encoder, model)
+    program, chosen = _traced(info, trace.capture, model, plan)
+    if not chosen:
+        notes.append("This architecture computes its attention itself; it was exported as it is, which runs slower.")
+    return program, plan
 
 
 def _traced(info: SourceInfo, step: Callable[..., T], *args: Any) -> T:
@@ -239,13 +297,15 @@ def _weights(quants: dict[str, Any]) -> str:
     return f"{'/'.join(str(b) for b in sorted({q.bits for q in quants.values()}))}-bit integers, the rest dense"
 
 
-def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, Any], source: int) -> list[str]:
+def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, Any], source: int, rounds: bool) -> list[str]:
     notes = []
     held = figures["data_bytes"] + figures["graph_bytes"]
     if quants:
         notes.append(f"{len(quants)} quantized layers keep their own grid; nothing was quantized again.")
     if packed["int8"]:
         notes.append(f"{packed['int8']} of them are stored as int8 and widened when the file is loaded: small on disk, float32 in memory.")
+    if rounds:
+        notes.append(f"{packed['nbits']} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.")
     if any(q.zero is not None and q.bits < 8 for q in quants.values()):
         notes.append("The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.")
     if source and held > 1.5 * source:

@@ -166,6 +166,8 @@ class CausalSession:
                 "This export has no key-value cache: it's an encoder or a classifier, which doesn't generate text.",
                 hint="Choose an exported language model.",
             )
+        batch = self.inputs["input_ids"].shape[0]
+        self.batch = batch if isinstance(batch, int) else None  # texts at a time, where that's fixed
 
     def empty(self, batch: int) -> dict[str, Any]:
         """The cache before the first token: (batch, kv heads, 0, dim) for each key and value."""
@@ -182,6 +184,12 @@ class CausalSession:
         """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the grown cache)."""
         import onnxruntime
 
+        if self.batch is not None and len(ids) != self.batch:
+            raise UserError(
+                "This graph takes batch {batch} only.",
+                hint="Give it one text at a time, or export the portable profile.",
+                batch=self.batch,
+            )
         feeds = dict(cache)
         made = onnxruntime.OrtValue.ortvalue_from_numpy
         feeds["input_ids"] = made(np.ascontiguousarray(ids, np.int64))

@@ -15,7 +15,7 @@ import dataclasses
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ from core.errors import UserError
 from core.models.activations import RoundedInputLinear
 from core.models.blocks import replace
 from core.models.packed import PackedLinear, QuantWeight, dequantize
+from core.models.packed_embedding import PackedEmbedding, TiedHead
 
 OPSET = 18
 NAME = "spokeshave_onnx"  # of the attention, as transformers knows it
@@ -124,42 +125,53 @@ TRANSLATION: dict[Callable, Callable] = {
 
 # ---- quantized layers ------------------------------------------------------------------------------------------------------
 #
-# Up to 4 bits: MatMulNBits, which computes from the packed codes and is fast with float32 activations. Above: onnxruntime's 8-bit
-# kernel is fast only where it rounds the activations too, which changes the result (measured on SmolLM2: a seventh of the float32
-# speed without, 6.6 % of the most likely tokens changed with). So codes are stored as int8 and widened by standard operators,
-# which a runtime folds when it loads: the file is small, and the speed (and the memory) that of float32.
+# MatMulNBits computes from the packed codes, in two ways. Exactly, with float32 activations: fast up to 4 bits; its 8-bit kernel
+# then unpacks the weight anew for each token (measured at 1536 x 1536 on one core: 2.2 ms against float32's 0.10). Or with
+# activations rounded to int8 in blocks of 32 or so: 0.03 ms at 4 bits, 0.04 at 8, and no longer exact. So, unless the activations
+# may be rounded, codes above 4 bits are stored as int8 and widened by standard operators, which a runtime folds when it loads: the
+# file is small, and the speed (and the memory) that of float32.
+
+EXACT, ROUNDED = 1, 4  # accuracy levels of MatMulNBits: activations in float32, in int8
 
 
-def nbits_block(quant: QuantWeight) -> int | None:
+def nbits_block(quant: QuantWeight, widest: int = 4, longest: int = 256) -> int | None:
     """The block length (a power of two, at least 16) in which MatMulNBits can hold this grid exactly; None where it can't.
 
-    A group of 96 columns becomes three blocks of 32 with the same scale; a whole row becomes blocks of 128 or fewer.
+    widest: bits of the codes that are taken at most; longest: columns a block at most. A group of 96 columns becomes three blocks
+    of 32 with the same scale; a whole row becomes blocks of 128 or fewer.
     """
-    if quant.bits > 4:
+    if quant.bits > widest:
         return None
     if quant.group_size is None:
-        return next(size for size in (128, 64, 32, 16) if size == 16 or quant.shape[1] % size == 0)
-    return next((size for size in (256, 128, 64, 32, 16) if quant.group_size % size == 0), None)
+        return next(size for size in (128, 64, 32, 16) if size <= longest and (size == 16 or quant.shape[1] % size == 0))
+    return next((size for size in (256, 128, 64, 32, 16) if size <= longest and quant.group_size % size == 0), None)
+
+
+def nbits_of(quant: QuantWeight) -> int:
+    """Bits that a code takes in MatMulNBits: 4 or 8."""
+    return 4 if quant.bits <= 4 else 8
 
 
 def pack_nbits(quant: QuantWeight, block: int) -> tuple[Tensor, Tensor, Tensor | None]:
-    """(codes, scales, zeros) in the 4-bit layout of MatMulNBits; the same grid, so nothing is rounded.
+    """(codes, scales, zeros) in the layout of MatMulNBits; the same grid, so nothing is rounded.
 
-    codes: uint8 (out, blocks, block / 2), unsigned, lower nibble first; scales: float32 (out * blocks,); zeros: uint8, packed
-    along the blocks, None when symmetric (the zero is then 8). Grids of 2 and 3 bits fit as they are. The last block of a row
-    is filled up with weights of zero.
+    codes: uint8 (out, blocks, block * bits / 8), unsigned, lower nibble first; scales: float32 (out * blocks,); zeros: uint8,
+    packed along the blocks, None when symmetric (the zero is then 8, or 128). Grids of other bits fit into the next wider ones.
+    The last block of a row is filled up with weights of zero.
     """
     out, columns = quant.shape
     blocks = -(-columns // block)
     repeat = blocks if quant.group_size is None else quant.group_size // block
+    middle = 1 << (nbits_of(quant) - 1)
+    pack = _nibbles if nbits_of(quant) == 4 else lambda values: values.to(torch.uint8)
     scales = quant.scale.float().repeat_interleave(repeat, dim=1)  # (out, blocks)
-    zero = None if quant.zero is None else (quant.zero.to(torch.int16) + 8).repeat_interleave(repeat, dim=1)
-    fill = torch.full((out, blocks * block), 8, dtype=torch.int16)
-    fill[:, :columns] = quant.codes.to(torch.int16) + 8
+    zero = None if quant.zero is None else (quant.zero.to(torch.int16) + middle).repeat_interleave(repeat, dim=1)
+    fill = torch.full((out, blocks * block), middle, dtype=torch.int16)
+    fill[:, :columns] = quant.codes.to(torch.int16) + middle
     if zero is not None and blocks * block > columns:
         fill[:, columns:] = zero[:, -1:]
-    zeros = None if zero is None else _nibbles(zero).reshape(-1)
-    return _nibbles(fill).reshape(out, blocks, -1), scales.reshape(-1).contiguous(), zeros
+    zeros = None if zero is None else pack(zero).reshape(-1)
+    return pack(fill).reshape(out, blocks, -1), scales.reshape(-1).contiguous(), zeros
 
 
 def _nibbles(values: Tensor) -> Tensor:
@@ -169,37 +181,51 @@ def _nibbles(values: Tensor) -> Tensor:
     return (values[:, 0::2] | values[:, 1::2] << 4).to(torch.uint8)
 
 
-def unpack_nbits(codes: Tensor, scales: Tensor, zeros: Tensor | None, columns: int) -> Tensor:
+def _spread(packed: Tensor, bits: int) -> Tensor:
+    """(..., bytes) of codes -> (..., codes) float32. In arithmetic of float32, which every runtime has; exact for bytes."""
+    values = packed.to(torch.float32)
+    if bits == 8:
+        return values
+    high = torch.floor(values / 16)
+    return torch.stack([values - 16 * high, high], dim=-1).flatten(-2)
+
+
+def unpack_nbits(codes: Tensor, scales: Tensor, zeros: Tensor | None, columns: int, bits: int = 4) -> Tensor:
     """The float32 weight (out, columns) that `pack_nbits` wrote."""
     out, blocks = codes.shape[:2]
-
-    def spread(packed: Tensor) -> Tensor:  # (out, bytes) -> (out, values)
-        return torch.stack([packed & 15, packed >> 4], dim=-1).reshape(out, -1).to(torch.int16)
-
-    values = spread(codes.reshape(out, -1)).reshape(out, blocks, -1)
-    zero = 8 if zeros is None else spread(zeros.reshape(out, -1))[:, :blocks].unsqueeze(-1)
-    weight = (values - zero).float() * scales.reshape(out, blocks, 1)
-    return weight.reshape(out, -1)[:, :columns]
+    zero = float(1 << (bits - 1)) if zeros is None else _spread(zeros.reshape(out, -1), bits)[:, :blocks].unsqueeze(-1)
+    weight = (_spread(codes, bits) - zero) * scales.reshape(out, blocks, 1)
+    return weight.flatten(1)[:, :columns]
 
 
 class NBitsLinear(nn.Module):
-    """A layer of at most 4 bits on its way into the graph, where it's one MatMulNBits node."""
+    """A layer on its way into the graph, where it's one MatMulNBits node."""
 
-    def __init__(self, quant: QuantWeight, block: int, bias: Tensor | None):
+    def __init__(self, quant: QuantWeight, block: int, bias: Tensor | None, level: int = EXACT):
         super().__init__()
         self.out, self.columns = quant.shape
-        self.block, self.bias = block, _bias(bias)
+        self.block, self.bits, self.level, self.bias = block, nbits_of(quant), level, _bias(bias)
         for name, tensor in zip(("codes", "scales", "zeros"), pack_nbits(quant, block), strict=True):
             self.register_buffer(name, tensor)
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., columns) -> (..., out), for the tracer: outside of an export the result is a tensor of the right shape and no more."""
         inputs = (x, self.codes, self.scales) if self.zeros is None else (x, self.codes, self.scales, self.zeros)
-        # accuracy_level 1: activations stay float32, so that the product is exact on the grid
-        grid = {"K": self.columns, "N": self.out, "bits": 4, "block_size": self.block, "accuracy_level": 1}
+        grid = {"K": self.columns, "N": self.out, "bits": self.bits, "block_size": self.block, "accuracy_level": self.level}
         shape = (*x.shape[:-1], self.out)
         y = torch.onnx.ops.symbolic("com.microsoft::MatMulNBits", inputs, grid, dtype=x.dtype, shape=shape, version=1)
         return y if self.bias is None else y + self.bias
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """(...) row numbers -> (..., columns), exactly what the grid holds."""
+        blocks = self.codes.shape[1]
+        codes = nn.functional.embedding(ids, self.codes.flatten(1)).unflatten(-1, (blocks, -1))  # (..., blocks, bytes)
+        scales = nn.functional.embedding(ids, self.scales.reshape(self.out, blocks)).unsqueeze(-1)
+        if self.zeros is None:
+            zero = float(1 << (self.bits - 1))
+        else:
+            zero = _spread(nn.functional.embedding(ids, self.zeros.reshape(self.out, -1)), self.bits)[..., :blocks].unsqueeze(-1)
+        return ((_spread(codes, self.bits) - zero) * scales).flatten(-2)[..., : self.columns]
 
 
 class Int8Linear(nn.Module):
@@ -219,6 +245,28 @@ class Int8Linear(nn.Module):
             weight = weight - self.zeros.to(torch.float32)
         return nn.functional.linear(x, (weight * self.scales).flatten(1), self.bias)
 
+    def rows(self, ids: Tensor) -> Tensor:
+        """(...) row numbers -> (..., columns), exactly what the grid holds."""
+        out, groups, size = self.codes.shape
+        take = lambda table: nn.functional.embedding(ids, table.reshape(out, -1)).to(torch.float32)
+        values = take(self.codes).unflatten(-1, (groups, size))
+        if self.zeros is not None:
+            values = values - take(self.zeros).unsqueeze(-1)
+        return (values * take(self.scales).unsqueeze(-1)).flatten(-2)
+
+
+class Rows(nn.Module):
+    """A word embedding that reads its rows from a packed layer, which may be the output layer's own. scale: what they're multiplied by."""
+
+    def __init__(self, table: NBitsLinear | Int8Linear, scale: Tensor | None):
+        super().__init__()
+        self.table = table
+        self.register_buffer("scale", scale)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        found = self.table.rows(ids)
+        return found if self.scale is None else found * self.scale.to(found.dtype)
+
 
 class RoundedInput(nn.Module):
     """A layer whose input goes through its grid of activations first, in the graph as it does in torch."""
@@ -237,14 +285,27 @@ def _bias(bias: Tensor | None) -> nn.Parameter | None:
     return None if bias is None else nn.Parameter(bias.detach().float(), requires_grad=False)
 
 
+class _Dense(nn.Embedding):
+    """An embedding with the grid's exact values. scale: what some models multiply it by (Gemma)."""
+
+    scale: Tensor | None = None
+
+    def forward(self, ids: Tensor) -> Tensor:
+        found = super().forward(ids)
+        return found if self.scale is None else found * self.scale.to(found.dtype)
+
+
 def unpack_linears(model: nn.Module) -> dict[str, QuantWeight]:
-    """Puts a dense float32 Linear with the grid's exact values in place of each PackedLinear; returns the packed weights by name.
+    """Puts a dense float32 layer with the grid's exact values in place of each packed one; returns the packed weights by name.
 
     Plain transformers rounds (code - zero) * scale to the scale's dtype for asymmetric grids; here nothing is rounded. A layer
-    whose input is rounded keeps that. Raises UserError for weights in float8.
+    whose input is rounded keeps that; an output layer that reads the embedding's codes shares its weight. Raises UserError for
+    weights in float8.
     """
-    quants = {}
-    for name, module in [(n, m) for n, m in model.named_modules() if isinstance(m, PackedLinear)]:
+    quants: dict[str, QuantWeight] = {}
+    tied: dict[int, nn.Parameter] = {}  # by the packed embedding
+    modules = [(n, m) for n, m in model.named_modules() if isinstance(m, (PackedLinear, PackedEmbedding))]
+    for name, module in sorted(modules, key=lambda found: isinstance(found[1], PackedLinear)):  # embeddings first: heads read them
         if module.kind == "float":
             raise UserError(
                 "A model with weights in fp8 can't be exported to ONNX yet.",
@@ -252,25 +313,48 @@ def unpack_linears(model: nn.Module) -> dict[str, QuantWeight]:
                 kind="model",
             )
         quant = dataclasses.replace(module.quant, scale=module.quant.scale.float())
-        linear = nn.Linear(module.in_features, module.out_features, bias=False, device="meta")
-        linear.weight = nn.Parameter(dequantize(quant, torch.float32), requires_grad=False)
-        linear.bias = module.bias
-        if module.activation is not None:
-            linear = RoundedInputLinear(linear, module.activation, module.input_scale, module.input_zero_point)
-        replace(model, name, linear)
+        if isinstance(module, PackedEmbedding):
+            dense: nn.Module = _Dense(module.num_embeddings, module.embedding_dim, device="meta")
+            dense.scale = module.embed_scale
+            dense.weight = tied[id(module)] = nn.Parameter(dequantize(quant, torch.float32), requires_grad=False)
+        else:
+            dense = nn.Linear(module.in_features, module.out_features, bias=False, device="meta")
+            shared = tied.get(id(module._table)) if isinstance(module, TiedHead) else None
+            dense.weight = nn.Parameter(dequantize(quant, torch.float32), requires_grad=False) if shared is None else shared
+            dense.bias = module.bias
+            if module.activation is not None:
+                dense = RoundedInputLinear(dense, module.activation, module.input_scale, module.input_zero_point)
+        replace(model, name, dense)
         quants[name] = quant
     return quants
 
 
-def pack_linears(model: nn.Module, quants: dict[str, QuantWeight]) -> dict[str, int]:
-    """Puts NBitsLinear, or else Int8Linear, where the named layers are; returns how many of each: {'nbits': n, 'int8': n}."""
+def pack_linears(model: nn.Module, quants: dict[str, QuantWeight], *, rounded: int | None = None) -> dict[str, int]:
+    """Puts NBitsLinear, or else Int8Linear, where the named layers are; returns how many of each: {'nbits': n, 'int8': n}.
+
+    rounded: activations may be rounded to int8 in blocks of so many, which makes 8 bits fast too (not in layers whose input the
+    model rounds itself).
+    An embedding becomes Rows of such a layer: of the output layer where they're tied, which then counts alone.
+    """
     made = {"nbits": 0, "int8": 0}
+    held: dict[int, nn.Module] = {}  # by the dense weight that was shared
     for name, quant in quants.items():
         old = model.get_submodule(name)
-        block, bias = nbits_block(quant), old.bias
-        new = Int8Linear(quant, bias) if block is None else NBitsLinear(quant, block, bias)
-        replace(model, name, RoundedInput(old, new) if isinstance(old, RoundedInputLinear) else new)
+        own = isinstance(old, RoundedInputLinear)
+        block = nbits_block(quant, 8, rounded) if rounded and not own else nbits_block(quant)
+        bias, shared = getattr(old, "bias", None), None if own else held.get(id(old.weight))
+        if shared is not None:  # the output layer, after the embedding
+            shared.bias = _bias(bias)
+            replace(model, name, shared)
+            continue
+        level = ROUNDED if rounded and not own else EXACT
+        new = Int8Linear(quant, bias) if block is None else NBitsLinear(quant, block, bias, level)
         made["int8" if block is None else "nbits"] += 1
+        if isinstance(old, _Dense):
+            held[id(old.weight)] = new
+            replace(model, name, Rows(new, old.scale))
+        else:
+            replace(model, name, RoundedInput(old, new) if own else new)
     return made
 
 
@@ -351,6 +435,7 @@ class Plan:
     sample: tuple[Tensor, ...]
     signature: Signature
     positions: bool = False
+    fused: bool = False  # in onnxruntime's own operators (core.export.fused)
 
 
 def parameters_of(model: nn.Module) -> set[str]:
@@ -371,18 +456,15 @@ def cache_name(model: nn.Module) -> str:
     )
 
 
-def causal(model: nn.Module) -> Plan:
-    """Plan for a decoder with a cache. Every sample axis is at least 2 and no two free axes are equal, so that none becomes fixed.
+def cache_states(model: nn.Module) -> list[tuple[Tensor, Tensor]]:
+    """Keys and values (1, kv heads, tokens, dim) that each layer keeps of a short text: what the cache is made of.
 
     Raises UserError where the model keeps something else than keys and values (state-space and linear attention layers).
     """
-    name = cache_name(model)
-    positions = "position_ids" in parameters_of(model)
-    batch, new, past = 2, 3, 5
-    ids = torch.arange(batch * new).reshape(batch, new) % model.config.get_text_config().vocab_size
+    ids = torch.arange(3)[None] % model.config.get_text_config().vocab_size
     with torch.no_grad():
         found = DynamicCache(config=model.config)
-        model(input_ids=ids, use_cache=True, **{name: found})
+        model(input_ids=ids, use_cache=True, **{cache_name(model): found})
     states = [(getattr(layer, "keys", None), getattr(layer, "values", None)) for layer in found.layers]
     if not states or any(k is None or v is None or k.ndim != 4 for k, v in states):
         raise UserError(
@@ -391,6 +473,18 @@ def causal(model: nn.Module) -> Plan:
             kind="model",
             architecture=type(model).__name__,
         )
+    return states
+
+
+def causal(model: nn.Module) -> Plan:
+    """Plan for a decoder with a cache. Every sample axis is at least 2 and no two free axes are equal, so that none becomes fixed.
+
+    Raises UserError as `cache_states` does.
+    """
+    name, states = cache_name(model), cache_states(model)
+    positions = "position_ids" in parameters_of(model)
+    batch, new, past = 2, 3, 5
+    ids = torch.arange(batch * new).reshape(batch, new) % model.config.get_text_config().vocab_size
     mask = torch.ones(batch, past + new, dtype=torch.int64)
     mask[0, 0] = 0  # a sample without padding would let the tracer drop the mask
     sample = [ids, mask]
@@ -444,13 +538,18 @@ def _our_attention(model: nn.Module) -> Iterator[bool]:
         model.set_attn_implementation(before)
 
 
-def capture(model: nn.Module, plan: Plan) -> tuple[torch.export.ExportedProgram, bool]:
-    """(the traced program, whether attention went in as one node a layer). Can't be interrupted."""
+def capture(
+    model: nn.Module, plan: Plan, around: Callable[[nn.Module], AbstractContextManager[bool]] = _our_attention
+) -> tuple[torch.export.ExportedProgram, bool]:
+    """(the traced program, whether attention went in as one node a layer). Can't be interrupted.
+
+    around: what is replaced in the model for the time of the trace.
+    """
     free = tuple({i: Dim.DYNAMIC for i, axis in enumerate(axes) if isinstance(axis, str)} for axes in plan.signature.inputs.values())
     fixed = len(inspect.signature(plan.module.forward).parameters) - 1  # those before *rest or *inputs
     shapes = (*free[:fixed], free[fixed:])
     plan.module.eval()
-    with warnings.catch_warnings(), _our_attention(model) as chosen, torch.no_grad():
+    with warnings.catch_warnings(), around(model) as chosen, torch.no_grad():
         warnings.simplefilter("ignore")
         return torch.export.export(plan.module, plan.sample, dynamic_shapes=shapes, strict=False), chosen
 
@@ -472,6 +571,10 @@ def convert(program: torch.export.ExportedProgram, plan: Plan) -> onnx_ir.Model:
     model = made.model
     # one pass, and shapes not inferred again: the tracer knew them, and inferring them took most of the time
     optimizer.optimize_ir(model, num_iterations=1, onnx_shape_inference=False, should_fold=_should_fold)
+    if plan.fused:
+        from core.export import fused  # it builds on this module
+
+        fused.join(model)
     _name_axes(model, plan.signature)
     _tidy(model)
     return model

@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     from core.models.load import Loaded
 
 PACKAGES = ("core.methods.pruning", "core.methods.quantization", "core.methods.distillation", "core.methods.recovery")
-NEEDS = ("calibration", "text", "labels", "teacher")
+NEEDS = ("calibration", "text", "labels", "images", "teacher")
+
+
+# (target, draft, drafted tokens at most) -> {'target', 'draft'}: {tokens fed: seconds}; neither model can be trained afterwards
+Costs = Callable[[Any, Any, int], dict[str, dict[int, float]]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Given:
     load_variant: Callable[[str], Loaded] = field(default=lambda variant: _no_variants(variant))
     uncut: str = ""  # id of the variant that this one was cut down from: the original, or the first classifier of its line
     home: Home | None = None  # of the blocks, for a method that goes block by block: sequential.walk takes it
+    costs: Costs | None = None  # seconds of a forward by tokens fed; None: nobody measures them
     work: Path | None = None  # a folder for what a later try of the same job goes on from, where the method is `resumable`
 
 

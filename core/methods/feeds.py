@@ -17,11 +17,12 @@ from torch import Tensor
 from core.data.labels import class_logits, split, to_model
 from core.errors import UserError
 from core.methods import Given, estimates, training
-from core.methods.losses import IGNORED, UNTOLD, Against, Top, distillation_loss, divergence
+from core.methods.losses import IGNORED, UNTOLD, Against, Top, differences, distillation_loss, divergence
 from core.methods.training import TrainingParams
 from core.run import Run
 
 BUCKET = 16  # batches' worth of examples that are sorted by length together, so that little is padded
+OVERLAP = Against("tv")  # 1 less it is sum min(p, q): the chance that a token of the one as a draft is kept by the other
 PLAIN = Against()  # KL to the teacher, and the truth as much
 JUDGED = 64  # examples that are judged together
 
@@ -145,8 +146,8 @@ def objective(
 ) -> tuple[Callable[[Tensor], dict[str, Tensor]], Callable[[], dict[str, float]]]:
     """(loss_of, judge) for training.train: cross-entropy with the truth, or with a teacher `against` what it says, and alpha times it.
 
-    judge gives 'heldout_loss' (of what's answered), the feed's figures, and with a teacher 'heldout_kl' and 'agreement'. beside: what else
-    of the two is compared in training.
+    judge gives 'heldout_loss' (of what's answered), the feed's figures, and with a teacher 'heldout_kl', 'agreement', and of models that
+    generate 'acceptance', the mean of sum min(p, q). beside: what else of the two is compared in training.
     """
 
     # embeddings padded to different sizes hold the same tokens first
@@ -181,7 +182,7 @@ def objective(
 
     @torch.no_grad()
     def judge() -> dict[str, float]:
-        total = plain = right = kl = agreed = 0.0
+        total = plain = right = kl = agreed = kept = 0.0
         count = 0
         for rows in feed.held_out:
             run.check_cancelled()
@@ -194,8 +195,12 @@ def objective(
             right += float((mine.argmax(-1) == truth).sum())
             if theirs is not None:
                 kl += float(divergence(theirs.float(), mine.float())[counted].sum())
+                kept += float((1 - differences(theirs, mine, OVERLAP))[counted].sum())
                 agreed += float((mine.argmax(-1) == theirs.argmax(-1))[counted].sum())
         out = feed.figures(plain / count, right / count) | {"heldout_loss": total / count}
-        return out if teacher is None else out | {"heldout_kl": kl / count, "agreement": agreed / count}
+        if teacher is None:
+            return out
+        drafts = {"acceptance": kept / count} if isinstance(feed, TextFeed) else {}
+        return out | {"heldout_kl": kl / count, "agreement": agreed / count} | drafts
 
     return loss_of, judge

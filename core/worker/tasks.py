@@ -17,7 +17,7 @@ from core import events, methods, pairing
 from core.allocation import LayerCost, SensitivityMap
 from core.data import labels as examples
 from core.data import text as texts
-from core.decode import exactness, fast, find, kernels, lab
+from core.decode import calibrate, exactness, fast, find, kernels, lab
 from core.errors import UserError
 from core.evaluate import accuracy, embedding, perplexity
 from core.evaluate import speed as speeds
@@ -211,6 +211,7 @@ def _apply_one(
             device=run.device,
             load_variant=load_variant,
             home=place.home if place else None,
+            costs=lambda target, draft, longest: calibrate.pair(target, draft, longest, run.check_cancelled),
             work=place.work if place else None,
         )
         outcome = method.apply(loaded.model, params, run, given)

@@ -122,7 +122,7 @@ def test_an_earlier_export_is_replaced_only_when_asked(pico_llama, copied, monke
         export(pico_llama, copied, Run())
     assert (copied / "model.onnx").read_bytes() == b"old"
 
-    def make(folder, made, run):  # the making has its own tests, and takes seconds
+    def make(folder, made, run, options):  # the making has its own tests, and takes seconds
         (made / "model.onnx").write_bytes(b"new")
         return {"seconds": {}, "max_abs": 0.0, "made_by": "spokeshave"}
 
@@ -150,7 +150,7 @@ def test_leftovers_of_a_killed_export_go(pico_llama, tmp_path, monkeypatch):
 
 
 def test_two_exports_to_one_place(pico_llama, tmp_path, monkeypatch):
-    def make(folder, made, run):
+    def make(folder, made, run, options):
         with pytest.raises(UserError, match="Another export"):
             export(pico_llama, tmp_path / "out", Run())
         return {"seconds": {}, "max_abs": 0.0}

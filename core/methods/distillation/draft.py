@@ -1,0 +1,319 @@
+"""Make me a draft: a small model that says what its target would, so that speculative decoding with it pays.
+
+The draft is a shallower copy of the target, trained on what the target itself writes after beginnings of the text (Zhou et al.,
+'DistillSpec', 2024, section 4). How often its tokens are kept, alpha, is the mean of sum min(p, q) on windows that weren't trained on
+(Leviathan et al., 'Fast Inference from Transformers via Speculative Decoding', 2023, corollary 3.6); what that gains is predicted by
+S(gamma) = E T(1) / (gamma T_draft(1) + T(gamma + 1)) with measured costs (core.theory), at the gamma that gains most. Where the number
+of layers isn't given, copies of several depths are trained for equally long, and the one of the greatest S is trained on from the
+start. What's predicted takes alpha to be the same at every position; the speed-up itself is for 'Find me a draft' to measure.
+Trimmed vocabularies and trees aren't covered.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import torch
+
+from core.methods import Given, Outcome, estimates, losses, method, training
+from core.methods.distillation import students, writing
+from core.methods.distillation.writing import WrittenFeed
+from core.methods.feeds import objective
+from core.models.blocks import blocks, linears
+from core.params import Params, knob
+from core.records import Ledger, SourceInfo
+from core.run import Run
+from core.theory import cost, speedups
+from core.workspace import write_atomically
+
+WRITING, TRYING = 0.3, 0.2  # shares of the time for the target's text, and for choosing the depth
+DEPTHS = (16, 8, 4)  # what the target's layers are divided by, for the depths that are tried
+FEWEST = 10  # steps, however little time there is
+PLAN = "plan.json"
+
+
+class _What(Params):
+    minutes: float = knob(
+        30.0,
+        title="Time",
+        unit="minutes",
+        help="For everything: the target's text, the choice of the depth, and training. More time keeps more drafted tokens.",
+        gt=0,
+        le=10_000,
+        when={"steps": None},
+    )
+    layers: int | None = knob(
+        None,
+        title="Layers",
+        help="Of the draft. Empty: several are tried, and the one taken whose speed-up is predicted to be the greatest.",
+        ge=1,
+        le=1000,
+    )
+    loss: Literal["forward", "tv"] = knob(
+        "forward",
+        title="Loss",
+        help="Total variation is what acceptance falls by; forward KL bounds it from above and learns faster at first.",
+        labels={"forward": "Forward KL", "tv": "Total variation"},
+    )
+    written: int = knob(
+        100_000,
+        title="Tokens that the target writes",
+        help="What the draft learns on, at most; fewer where they'd take more than a third of the time.",
+        ge=100,
+        le=100_000_000,
+    )
+    gamma: int = knob(
+        8,
+        title="Longest draft",
+        unit="tokens",
+        help="The speed-up is predicted for every number of drafted tokens up to this one.",
+        ge=1,
+        le=16,
+        advanced=True,
+    )
+
+
+class DraftParams(training.TrainingParams, _What):
+    """The time first, then the loop's knobs."""
+
+    steps: int | None = knob(
+        None,
+        title="Steps",
+        help="Updates of the weights. Empty: as many as fit into the time, which another run or machine may count otherwise.",
+        ge=1,
+        le=1_000_000,
+        advanced=True,
+    )
+    context: int = knob(
+        128,
+        title="Context",
+        unit="tokens",
+        help="Tokens a window, of which the target writes three quarters. Memory and time grow with it.",
+        ge=8,
+        le=131_072,
+    )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is made, once it's chosen: a later try of the same job goes on with it."""
+
+    layers: int
+    steps: int
+    written: int  # tokens
+    costs: dict[str, dict[int, float]]  # seconds of a forward by tokens fed, of 'target' and 'draft'; empty where not measured
+
+
+def estimate_draft(params: DraftParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
+    if not (info.parameters and info.layers):
+        return {}
+    layers = params.layers or max(depths(info.layers))
+    inside = sum(info.components.get(part, 0) for part in ("attention", "mlp", "norm"))
+    gone = inside * (1 - layers / info.layers)
+    share = 1 - gone / info.parameters
+    return {
+        "bytes_on_disk": int(ledger.bytes_on_disk - gone * ledger.weight_bytes / max(1, ledger.parameters)),
+        "memory": 2 * estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
+        "seconds": 60 * params.minutes if params.steps is None else None,
+        "notes": [f"{layers} of the {info.layers} layers at most, fewer where that pays more"] if params.layers is None else [],
+    }
+
+
+def label_draft(params: DraftParams) -> str:
+    return "draft" if params.layers is None else f"draft, {params.layers} layer{'s' * (params.layers != 1)}"
+
+
+@method(
+    "draft",
+    title="Make me a draft",
+    family="distillation",
+    summary="As long as you give it. A small model that writes ahead of this one, so that speculative decoding with the two is faster.",
+    needs=("text", "teacher"),
+    tasks=("causal-lm",),
+    paper="https://arxiv.org/abs/2310.08461",
+    estimate=estimate_draft,
+    label=label_draft,
+    resumable=True,
+    rank=60,
+)
+def draft(model: Any, params: DraftParams, run: Run, given: Given) -> Outcome:
+    """Returns the draft, in float32; the target `model` is left as it was."""
+    model.requires_grad_(False)
+    if params.layers is not None:
+        students.kept_layers(len(blocks(model)), params.layers)  # before anything takes time
+    work = _Work(model, params, run, given)
+    plan = work.plan()
+    student, trained = work.train(plan, plan.layers, plan.steps, told=True)
+    notes = [f"Draft: {plan.layers} of the target's {len(blocks(model))} layers."]
+    notes += [trained.sentence(), *work.feed(plan).notes]
+    before, after = trained.start["acceptance"], trained.best["acceptance"]
+    notes.append(f"Acceptance alpha on what the target wrote and the draft didn't learn: {after:.3f} ({before:.3f} before training).")
+    if plan.costs:
+        gamma, speed = predicted(after, plan.costs, params.gamma)
+        share = (cost(plan.costs["draft"], 1) or 0.0) / (cost(plan.costs["target"], 1) or math.inf)
+        notes.append(f"A drafted token costs {share:.3f} of the target's; predicted speed-up {speed:.2f} at {gamma} drafted tokens.")
+        if speed <= 1:
+            notes.append("It isn't predicted to pay here: give it more time, or use the packed copy.")
+    return Outcome(student, tuple(notes))
+
+
+def depths(layers: int) -> list[int]:
+    """The numbers of layers that are tried, ascending: a sixteenth, an eighth and a quarter of the target's."""
+    return sorted({max(1, round(layers / part)) for part in DEPTHS if max(1, round(layers / part)) < layers}) or [1]
+
+
+def predicted(alpha: float, costs: dict[str, dict[int, float]], longest: int) -> tuple[int, float]:
+    """(gamma of 1 ... longest that gains most, S(gamma)), alpha being the same at every position."""
+    found = speedups([alpha] * longest, costs["target"], costs["draft"])
+    gamma = max(range(1, len(found)), key=found.__getitem__)
+    return gamma, found[gamma]
+
+
+class _Trial(Run):
+    """A run inside the job: it's cancelled, paused and ended early with it, and its curves and progress are nobody's."""
+
+    def __init__(self, outer: Run):
+        super().__init__(outer.job, None, outer.device)
+        self._outer = outer
+
+    def check_cancelled(self) -> None:
+        self._outer.check_cancelled()
+
+    @property
+    def stop_asked(self) -> bool:
+        return self._outer.stop_asked
+
+    def wait_turn(self) -> None:
+        self._outer.check_cancelled()
+
+
+class _Work:
+    """The target's text, trainings of copies on it, and the choice among them."""
+
+    def __init__(self, model: Any, params: DraftParams, run: Run, given: Given):
+        self.model, self.params, self.run, self.given = model, params, run, given
+        self.total = len(blocks(model))
+        self.begun = time.monotonic()
+        self._feed: WrittenFeed | None = None
+
+    # -- choosing
+
+    def plan(self) -> Plan:
+        """As an earlier try wrote it down, or chosen now: depth by predicted speed-up, steps by the time that's left."""
+        file = self.given.work / PLAN if self.given.work else None
+        if file is not None and file.exists():
+            found = json.loads(file.read_text(encoding="utf-8"))
+            found["costs"] = {who: {int(n): s for n, s in table.items()} for who, table in found["costs"].items()}
+            return Plan(**found)
+        tried = [self.params.layers] if self.params.layers else depths(self.total)
+        lines = self._costs(max(tried))
+        plan = Plan(max(tried), self.params.steps or FEWEST, self._affordable(), {})
+        paces = {layers: self._pace(plan, layers) for layers in tried} if self.params.steps is None or len(tried) > 1 else {}
+        if len(tried) > 1:
+            layers = self._best(plan, tried, paces, lines)
+        else:
+            (layers,) = tried
+        steps = self.params.steps or max(FEWEST, int(self._left() / paces[layers]))
+        plan = Plan(layers, steps, plan.written, lines(layers) if lines else {})
+        if file is not None:
+            write_atomically(file, json.dumps(asdict(plan)))
+        return plan
+
+    def _left(self) -> float:
+        """Seconds of the time that are left."""
+        return 60 * self.params.minutes - (time.monotonic() - self.begun)
+
+    def _affordable(self) -> int:
+        """Tokens that the target can write in its share of the time, as far as they're wanted."""
+        if self.params.steps is not None:
+            return self.params.written
+        rows, few = torch.full((writing.ROWS, 1), 1), 8
+        begun = time.monotonic()
+        writing.continued(self.model, rows, 1 + few, len(self.given.tokenizer), torch.Generator().manual_seed(0), self.run)
+        each = (time.monotonic() - begun) / (few * writing.ROWS)
+        return max(100, min(self.params.written, int(WRITING * 60 * self.params.minutes / each)))
+
+    def _costs(self, deepest: int) -> Any:
+        """layers -> the costs of the target and of a draft of so many; None where nobody measures them.
+
+        Drafts of one layer and of the most are measured, and a line is drawn: a layer costs as much as another.
+        """
+        if self.given.costs is None:
+            return None
+        target = copy.deepcopy(self.model)  # what's laid out for decoding can't teach any more
+        measured: dict[int, dict[str, dict[int, float]]] = {}
+        for layers in sorted({1, deepest}):
+            measured[layers] = self.given.costs(target, students.shallower(self.model, list(range(layers))), self.params.gamma)
+        del target
+        one, most = (cost(measured[n]["draft"], 1) for n in (1, deepest))
+        each = (most - one) / max(1, deepest - 1)
+
+        def of(layers: int) -> dict[str, dict[int, float]]:
+            return {"target": measured[deepest]["target"], "draft": {1: one + each * (layers - 1)}}
+
+        return of
+
+    def _pace(self, plan: Plan, layers: int) -> float:
+        """Seconds of a step, of three."""
+        self.feed(plan)
+        begun = time.monotonic()
+        self.train(plan, layers, 3, judged=False)
+        return (time.monotonic() - begun) / 3
+
+    def _best(self, plan: Plan, tried: list[int], paces: dict[int, float], lines: Any) -> int:
+        """The depth of the greatest predicted speed-up after equally long trainings; by acceptance alone where costs aren't known."""
+        whole = 60 * self.params.minutes if self.params.steps is None else self.params.steps * max(paces.values())
+        found: dict[int, float] = {}
+        for layers in tried:
+            _, trained = self.train(plan, layers, max(FEWEST, int(TRYING * whole / len(tried) / paces[layers])))
+            alpha = trained.best["acceptance"]
+            found[layers] = predicted(alpha, lines(layers), self.params.gamma)[1] if lines else alpha
+            self.run.log(f"{layers} layers: acceptance {alpha:.3f} after {trained.steps} steps, {found[layers]:.3f} predicted")
+        return max(found, key=found.__getitem__)
+
+    # -- training
+
+    def feed(self, plan: Plan) -> WrittenFeed:
+        if self._feed is None:
+            many = self._settings(1_000_000)
+            self._feed = WrittenFeed(self.model, self.given, many, plan.written, True, self.run)
+        return self._feed
+
+    def _settings(self, steps: int) -> training.TrainingParams:
+        values = {name: getattr(self.params, name) for name in training.TrainingParams.model_fields}
+        return training.TrainingParams(**values | {"steps": steps})
+
+    def train(self, plan: Plan, layers: int, steps: int, *, told: bool = False, judged: bool = True) -> tuple[Any, training.Trained]:
+        """A copy of that depth, trained. told: it's the real one, whose curves are shown and whose state is kept."""
+        student = students.shallower(self.model, students.kept_layers(self.total, layers))
+        feed, settings = self.feed(plan), self._settings(steps)
+        against = losses.Against(self.params.loss, 1.0, 0.0)
+        loss_of, judge = objective(feed, student, self.run, teacher=self.model, against=against)
+
+        def judge_all() -> dict[str, float]:
+            if not judged:
+                return {"heldout_loss": 0.0, "heldout_perplexity": 0.0}
+            found = judge()
+            if plan.costs:
+                found["predicted_speedup"] = predicted(found["acceptance"], plan.costs, self.params.gamma)[1]
+            return found
+
+        trained = training.train(
+            student,
+            feed.batches(settings.batch, self.given.seed),
+            loss_of,
+            judge_all,
+            settings,
+            run=self.run if told else _Trial(self.run),
+            device=self.given.device,
+            vocabulary=feed.vocabulary,
+            hold=training.pruned_zeros_of(linears(student), student),
+            seed=self.given.seed,
+            work=self.given.work if told else None,
+        )
+        return student, trained

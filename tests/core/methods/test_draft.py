@@ -1,0 +1,133 @@
+"""A draft that's made for a target: its depth, its acceptance, what's predicted of it, and that it goes on where it stopped."""
+
+import json
+
+import pytest
+import torch
+
+from core import methods
+from core.decode import calibrate
+from core.errors import UserError
+from core.methods import checkpoints
+from core.methods.distillation import draft as drafts
+from core.methods.distillation.draft import DraftParams, depths, predicted
+from core.models import load
+from core.models.blocks import blocks
+from tests.conftest import make_pico
+from tests.core.methods.conftest import Recorder, apply, give, same
+
+QUICK = {"steps": 30, "layers": 1, "batch": 4, "context": 24, "written": 1500, "learning_rate": 5e-3, "precision": "float32"}
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    return make_pico(tmp_path_factory.mktemp("pico") / "target", layers=8)
+
+
+def made_up(target, draft, longest):
+    """Costs of a machine where a layer of a draft takes a tenth of what the target takes."""
+    return {"target": {1: 1.0, longest + 1: 1.2}, "draft": {1: 0.02 + 0.1 * len(blocks(draft))}}
+
+
+def test_a_draft_learns_to_be_kept(target):
+    loaded, run = load.load(target), Recorder()
+    before = {k: v.clone() for k, v in loaded.model.state_dict().items()}
+    outcome = apply("draft", loaded, run, give(loaded, costs=made_up), **QUICK)
+    kept, gains = run.curve("acceptance"), run.curve("predicted_speedup")
+    assert max(kept) > kept[0] + 0.02
+    assert len(kept) == len(gains)
+    assert gains[0] == pytest.approx(predicted(kept[0], made_up(None, outcome.model, 8), 8)[1])
+    assert all(torch.equal(before[k], v) for k, v in loaded.model.state_dict().items())
+    assert outcome.notes[0] == "Draft: 1 of the target's 8 layers."
+    assert any(note.startswith("Acceptance alpha on what the target wrote") for note in outcome.notes)
+    assert any("A drafted token costs 0.120 of the target's" in note for note in outcome.notes)
+
+
+def test_acceptance_is_the_mean_overlap_of_what_both_say(target):
+    """Against the formula on the windows kept aside, where the target wrote."""
+    loaded, run = load.load(target), Recorder()
+    given = give(loaded)
+    student = apply("draft", loaded, run, given, loss="tv", **QUICK).model
+    params = DraftParams(**QUICK)
+    feed = drafts._Work(loaded.model, params, run, given).feed(drafts.Plan(1, 30, 1500, {}))
+    overlaps = []
+    with torch.no_grad():
+        for rows in feed.held_out:
+            p, q = (m(input_ids=rows[:, :-1]).logits.double().softmax(-1) for m in (student, loaded.model))
+            overlaps.append(torch.minimum(p, q).sum(-1)[:, feed.given - 1 :].flatten())
+    assert float(torch.cat(overlaps).mean()) == pytest.approx(max(run.curve("acceptance")), abs=1e-5)
+
+
+def test_the_depth_that_pays_most_is_taken(target):
+    def chosen(costs):
+        loaded, run = load.load(target), Recorder()
+        model = apply("draft", loaded, run, give(loaded, costs=costs), **QUICK | {"layers": None}).model
+        assert len(run.curve("loss")) == 30  # trials draw no curves
+        return len(blocks(model))
+
+    dear = lambda target, draft, longest: {"target": {1: 1.0, longest + 1: 1.2}, "draft": {1: 10.0 ** len(blocks(draft))}}
+    assert depths(8) == [1, 2]
+    assert chosen(dear) == 1
+
+
+@pytest.mark.parametrize(("layers", "tried"), [(30, [2, 4, 8]), (8, [1, 2]), (2, [1]), (80, [5, 10, 20])])
+def test_depths_that_are_tried(layers, tried):
+    assert depths(layers) == tried
+
+
+def test_what_is_predicted_is_the_formula():
+    costs = {"target": {1: 1.0, 2: 1.1, 5: 1.4}, "draft": {1: 0.1}}
+    by_hand = {g: sum(0.8**k for k in range(g + 1)) / (g * 0.1 + t) for g, t in ((1, 1.1), (2, 1.2), (3, 1.3), (4, 1.4))}
+    gamma, speed = predicted(0.8, costs, 4)
+    assert gamma == max(by_hand, key=by_hand.get)
+    assert speed == pytest.approx(by_hand[gamma])
+
+
+def test_costs_are_measured_on_models_laid_out_for_decoding(target):
+    table = calibrate.pair(load.load(target, dtype="float32").model, load.load(target, dtype="float32").model, 4)
+    assert sorted(table["target"]) == [1, 2, 3, 5]
+    assert all(seconds > 0 for seconds in (*table["target"].values(), *table["draft"].values()))
+
+
+def test_a_time_is_kept_to(target):
+    loaded, run = load.load(target), Recorder()
+    outcome = apply("draft", loaded, run, give(loaded), **QUICK | {"steps": None, "minutes": 0.02})
+    assert len(run.curve("loss")) >= drafts.FEWEST
+    assert len(blocks(outcome.model)) == 1
+
+
+def test_a_draft_that_is_cut_off_goes_on_with_its_plan(target, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoints, "SECONDS", 0)
+    settings = QUICK | {"steps": None, "minutes": 0.02}
+
+    class Cut(Exception):
+        pass
+
+    def cut(run, step):
+        if step == 8:
+            raise Cut
+
+    loaded = load.load(target)
+    with pytest.raises(Cut):
+        apply("draft", loaded, Recorder(cut), give(loaded, work=tmp_path, costs=made_up), **settings)
+    plan = json.loads((tmp_path / drafts.PLAN).read_text(encoding="utf-8"))
+    loaded, run = load.load(target), Recorder()
+    resumed = apply("draft", loaded, run, give(loaded, work=tmp_path, costs=made_up), **settings).model
+    assert [e.step for e in run.events if getattr(e, "name", "") == "lr"] == list(range(8, plan["steps"] + 1))
+    (tmp_path / checkpoints.FILE).unlink()
+    loaded = load.load(target)
+    assert same(apply("draft", loaded, given=give(loaded, work=tmp_path, costs=made_up), **settings).model, resumed)
+
+
+def test_a_draft_of_packed_weights_or_of_all_layers_is_refused(target):
+    loaded = load.load(target)
+    with pytest.raises(UserError, match="isn't shallower"):
+        apply("draft", loaded, **QUICK | {"layers": 8})
+    apply("rtn", loaded)
+    with pytest.raises(UserError, match="already quantized"):
+        apply("draft", loaded, **QUICK)
+
+
+@pytest.mark.parametrize(("values", "name"), [({}, "draft"), ({"layers": 1}, "draft, 1 layer"), ({"layers": 3}, "draft, 3 layers")])
+def test_its_name(values, name):
+    assert methods.label(methods.get("draft"), DraftParams(**values)) == name
