@@ -697,7 +697,8 @@ def export(job: Job, run: Run) -> dict[str, Any]:
         report = sparse.pack(folder, to, run, name=variant.name, overwrite=spec.overwrite)
         where, kinds = {"folder": str(spec.to), "check": "restored and compared by sha256"}, [("sparse_bytes", "bytes")]
     else:
-        report = onnx.export(folder, to, run, overwrite=spec.overwrite)
+        report = onnx.export(folder, to, run, overwrite=spec.overwrite, options=spec.onnx)
+        kinds += [("onnx_kl", "kl")]  # where activations are rounded
     found = []
     for kind, key in kinds:
         if isinstance(report.get(key), (int, float)):
