@@ -23,10 +23,12 @@ from core.records import Measurement, Variant
 from core.workspace import Workspace
 
 POLL_MS = 1000
-SPEED_KINDS = ("prefill", "decode", "resident", "peak")
+SPEED_KINDS = ("prefill", "decode", "draw", "resident", "peak")
 NEUTRAL = ("text", "threads", "libraries", "seconds", "device")  # conditions that don't change what a quality figure means
-OF_ITSELF = ("perplexity", "bits_per_byte", "accuracy")  # whatever else was measured in the same pass, these need no reference
-SCORE_KINDS = ("perplexity", "kl", "agreement", "cosine", "accuracy", "bits_per_byte")
+# whatever else was measured in the same pass, these need no reference
+OF_ITSELF = ("perplexity", "bits_per_byte", "accuracy", "frechet", "image_accuracy")
+SCORE_KINDS = ("perplexity", "kl", "agreement", "cosine", "accuracy", "bits_per_byte", "frechet", "image_accuracy")
+DRAWN = ("frechet", "image_accuracy", "draw")  # compared whatever the number of steps: that they differ is the point
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,11 @@ def conditions_key(measurement: Measurement, variant: Variant) -> tuple:
 
     Perplexity is per token, so another tokenizer makes it another quantity; speed depends on device, dtype and threads.
     """
+    more = ("steps",) if measurement.kind in DRAWN else ()
     if measurement.kind in SPEED_KINDS:
-        kept = {k: v for k, v in measurement.conditions.items() if k not in ("text", "libraries", "seconds")}
+        kept = {k: v for k, v in measurement.conditions.items() if k not in ("text", "libraries", "seconds", *more)}
         return tuple(sorted((k, repr(v)) for k, v in kept.items()))
-    dropped = (*NEUTRAL, "reference") if measurement.kind in OF_ITSELF else NEUTRAL
+    dropped = (*NEUTRAL, *more, "reference") if measurement.kind in OF_ITSELF else NEUTRAL
     kept = {k: v for k, v in measurement.conditions.items() if k not in dropped}
     return (*sorted((k, repr(v)) for k, v in kept.items()), ("n", measurement.n), ("tokens", variant.info.tokens_hash))
 
@@ -187,11 +190,11 @@ class Library(QObject):
 
     def score_kind(self, variant: Variant) -> str:
         """The figure that says how good a variant is, by its task."""
-        return {"encoder": "cosine", "classifier": "accuracy"}.get(variant.info.task, "perplexity")
+        return {"encoder": "cosine", "classifier": "accuracy", "diffusion": "frechet"}.get(variant.info.task, "perplexity")
 
     def speed_kind(self, variant: Variant) -> str:
         """The speed that matters, by its task: only a language model writes token by token."""
-        return "prefill" if variant.info.task in ("encoder", "classifier") else "decode"
+        return {"encoder": "prefill", "classifier": "prefill", "diffusion": "draw"}.get(variant.info.task, "decode")
 
     # -- choosing and changing
 
@@ -378,7 +381,8 @@ class LibraryModel(QAbstractItemModel):
         kinds = {self.library.score_kind(v) for v in self.library.variants()} or {"perplexity"}
         if len(kinds) > 1:
             return self.tr("Score")
-        return {"cosine": self.tr("Cosine"), "accuracy": self.tr("Acc. %")}.get(kinds.pop(), self.tr("Perpl."))
+        titles = {"cosine": self.tr("Cosine"), "accuracy": self.tr("Acc. %"), "frechet": self.tr("Fréchet")}
+        return titles.get(kinds.pop(), self.tr("Perpl."))
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         node = self._node(index)

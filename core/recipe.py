@@ -35,10 +35,19 @@ class LabelsRef(BaseModel):
     label: str = ""
 
 
+class ImagesRef(BaseModel):
+    """Images: an .npz file or a folder of pictures, and the sha256 of what it held."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    path: str
+    sha256: str = ""
+
+
 class Step(BaseModel):
     """One method with its settings. `text` is what calibration or training reads; None: the starter's training text.
 
-    `labels`: the examples that a classifier learns from; None: those that the variant before it learnt from.
+    `labels`: the examples that a classifier learns from; None: those that the variant before it learnt from. `images`: what a
+    diffusion model learns from; None: those that the variant before it learnt from, or the starter's, where they have its size.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,6 +56,7 @@ class Step(BaseModel):
     seed: int = 0
     text: TextRef | None = None
     labels: LabelsRef | None = None
+    images: ImagesRef | None = None
 
 
 class Source(BaseModel):
@@ -71,6 +81,11 @@ class Recipe(BaseModel):
     def labels(self) -> LabelsRef | None:
         """The examples that the last step with any learnt from."""
         return next((step.labels for step in reversed(self.steps) if step.labels), None)
+
+    @property
+    def images(self) -> ImagesRef | None:
+        """The images that the last step with any learnt from."""
+        return next((step.images for step in reversed(self.steps) if step.images), None)
 
     def to_yaml(self) -> str:
         return yaml.safe_dump(self.model_dump(mode="json", exclude_none=True), sort_keys=False, allow_unicode=True)

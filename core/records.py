@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.params import Knob
-from core.recipe import LabelsRef, Recipe, Step
+from core.recipe import ImagesRef, LabelsRef, Recipe, Step
 
-Task = Literal["causal-lm", "encoder", "classifier", "unknown"]
+Task = Literal["causal-lm", "encoder", "classifier", "diffusion", "unknown"]
 Kind = Literal["original", "pruned", "quantized", "distilled", "combined"]
 
 
@@ -43,7 +43,7 @@ class MethodInfo(Record):
     title: str = ""
     family: Literal["pruning", "quantization", "distillation", "recovery", "unknown"] = "unknown"
     summary: str = ""  # one line of trade-off for the method card: 'Seconds. Good at 8 bits, weak below 4.'
-    needs: tuple[str, ...] = ()  # of: calibration, text, labels, teacher
+    needs: tuple[str, ...] = ()  # of: calibration, text, labels, images, teacher
     tasks: tuple[Task, ...] = ("causal-lm", "encoder", "classifier")
     paper: str = ""
     knobs: tuple[Knob, ...] = ()
@@ -216,6 +216,7 @@ class ImportSpec(Spec):
     measure: bool = True
     text: str | None = None  # path; None: the held-out starter text
     max_tokens: int | None = None  # None: 20,000, or 8,192 for a model that is slow to score
+    images: ImagesRef | None = None  # to measure a diffusion model against; None: the starter's, where they have its size
 
 
 class ApplySpec(Spec):
@@ -230,6 +231,7 @@ class ApplySpec(Spec):
     text: str | None = None
     max_tokens: int | None = None
     labels: LabelsRef | None = None  # to measure a classifier on; None: those that it learnt from
+    images: ImagesRef | None = None  # to measure a diffusion model against; None: those that it learnt from
 
 
 class EvaluateSpec(Spec):
@@ -245,6 +247,8 @@ class EvaluateSpec(Spec):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     speed: bool = False
     labels: LabelsRef | None = None  # to measure a classifier on; None: those that it learnt from
+    images: ImagesRef | None = None  # to measure a diffusion model against; None: those that it learnt from
+    steps: int | None = Field(None, ge=1)  # to draw in, of a diffusion model; None: those that it was made for, else 32
 
 
 class SpeedSpec(Spec):

@@ -1,6 +1,7 @@
 """Shared fixtures: pico models made on the spot, and a check that no test leaves a thread or a process behind."""
 
 import contextlib
+import json
 import multiprocessing
 import os
 import threading
@@ -155,3 +156,52 @@ def pico_text(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("text") / "prose.txt"
     path.write_text(PROSE, encoding="utf-8")
     return path
+
+
+def make_pipeline(folder: Path, classes: int | None = None, seed: int = 0) -> Path:
+    """A diffusion pipeline of some thousand weights, drawing 8 x 8 images, with 64 levels of noise."""
+    import torch
+    from diffusers import DDIMPipeline, DDIMScheduler, DiffusionPipeline, UNet2DModel
+
+    torch.manual_seed(seed)
+    unet = UNet2DModel(
+        sample_size=8,
+        in_channels=1,
+        out_channels=1,
+        layers_per_block=1,
+        block_out_channels=(8, 16),
+        norm_num_groups=4,
+        attention_head_dim=8,
+        down_block_types=("DownBlock2D", "AttnDownBlock2D"),
+        up_block_types=("AttnUpBlock2D", "UpBlock2D"),
+        num_class_embeds=classes,
+    )
+    scheduler = DDIMScheduler(
+        num_train_timesteps=64,
+        beta_schedule="squaredcos_cap_v2",
+        prediction_type="v_prediction",
+        timestep_spacing="trailing",
+        clip_sample=False,
+    )
+    if classes is None:
+        DDIMPipeline(unet, scheduler).save_pretrained(folder)
+        return folder
+    unet.save_pretrained(folder / "unet")
+    scheduler.save_pretrained(folder / "scheduler")
+    index = {"_class_name": DiffusionPipeline.__name__, "unet": ["diffusers", "UNet2DModel"], "scheduler": ["diffusers", "DDIMScheduler"]}
+    (folder / "model_index.json").write_text(json.dumps(index), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pico_pipeline(tmp_path_factory) -> Path:
+    """Folder of an unconditional diffusion model."""
+    return make_pipeline(tmp_path_factory.mktemp("models") / "pico-pipeline")
+
+
+@pytest.fixture(scope="session")
+def pico_class_pipeline(tmp_path_factory) -> Path:
+    """Folder of a diffusion model that draws three classes."""
+    folder = tmp_path_factory.mktemp("models") / "pico-class-pipeline"
+    folder.mkdir()
+    return make_pipeline(folder, classes=3)

@@ -30,7 +30,7 @@ from core.records import Variant
 if TYPE_CHECKING:
     from app.plots.tradeoff_plot import TradeoffPlot
 
-Y_KINDS = ("perplexity", "kl", "agreement", "cosine", "accuracy", "bits_per_byte")
+Y_KINDS = ("perplexity", "kl", "agreement", "cosine", "accuracy", "bits_per_byte", "frechet", "image_accuracy")
 KINDS = ("original", "pruned", "quantized", "distilled", "combined")
 
 

@@ -42,7 +42,7 @@ from shiboken6 import isValid
 from app.forms import FileField, calm_wheel
 from app.text import fmt_bytes, fmt_number, fmt_seconds
 from app.theme import SEMIBOLD, icon_pixmap, kind_icon, restyle, theme, ui_font
-from app.wizards.plans import Bytes, Flow, Said, best_device, text_problem
+from app.wizards.plans import Bytes, Flow, Said, best_device, images_problem, text_problem
 from core.events import Failed, Finished, Ready
 from core.records import DeviceInfo, Variant
 
@@ -464,15 +464,16 @@ class TextChoice(QWidget):
     """A text that comes with Spokeshave, or a file of one's own."""
 
     changed = Signal()
+    check = staticmethod(text_problem)
 
     def __init__(self, starter: str, caption: str = "", parent: QWidget | None = None):
         super().__init__(parent)
         box = column(self, 6)
         self.starter = QRadioButton(starter, self)
         self.starter.setObjectName("starter")
-        self.own = QRadioButton(self.tr("A text file of my own"), self)
+        words, self.file = self._own()
+        self.own = QRadioButton(words, self)
         self.own.setObjectName("own")
-        self.file = FileField(self, title=self.tr("Choose a text"), patterns=self.tr("Text files (*.txt *.md *.text);;All files (*)"))
         self.problem = label(role="error", parent=self)
         self.problem.hide()
         self.starter.setChecked(True)
@@ -493,6 +494,11 @@ class TextChoice(QWidget):
         self.file.changed.connect(self._typed)
         self.file.setVisible(False)
 
+    def _own(self) -> tuple[str, FileField]:
+        """What one's own is called, and the field for it."""
+        field = FileField(self, title=self.tr("Choose a text"), patterns=self.tr("Text files (*.txt *.md *.text);;All files (*)"))
+        return self.tr("A text file of my own"), field
+
     def path(self) -> str | None:
         """None for the text that comes with Spokeshave."""
         return self.file.path() if self.own.isChecked() else None
@@ -510,10 +516,21 @@ class TextChoice(QWidget):
 
     def _typed(self) -> None:
         path = self.path()
-        wrong = spoken(text_problem(path)) if path else ""
+        wrong = spoken(self.check(path)) if path else ""
         self.problem.setText(wrong)
         self.problem.setVisible(bool(wrong))
         self.changed.emit()
+
+
+class ImagesChoice(TextChoice):
+    """The images that a model learnt from, or a set of one's own."""
+
+    check = staticmethod(images_problem)
+
+    def _own(self) -> tuple[str, FileField]:
+        field = FileField(self, title=self.tr("Choose images"), patterns=self.tr("Arrays of images (*.npz);;All files (*)"))
+        field.line.setPlaceholderText(self.tr("An .npz file, or a folder with a folder of pictures for each class"))
+        return self.tr("Images of my own"), field
 
 
 class DeviceChoice(QComboBox):

@@ -21,6 +21,7 @@ from app.wizards.base import (
     DeviceChoice,
     Estimate,
     Estimator,
+    ImagesChoice,
     Notice,
     Page,
     TextChoice,
@@ -57,6 +58,7 @@ class CompressWizard(Wizard):
         plan.seed = int(last.get("seed") or 0)
         plan.measure = bool(last.get("measure", True))
         plan.text = last.get("text") or None
+        plan.images = last.get("images") or None
         plan.labels = (last.get("labels") or None) if plan.known_labels is None else None  # else those that it learnt from
         plan.measure_text = last.get("measure_text") or library_text(library)
         self.started: list[str] = []
@@ -184,6 +186,7 @@ class CompressWizard(Wizard):
                 "measure": plan.measure,
                 "text": plan.text,
                 "labels": plan.labels,
+                "images": plan.images,
                 "measure_text": plan.measure_text,
             },
         )
@@ -341,17 +344,31 @@ class DataPage(Page):
         )
         self.text.setObjectName("training_text")
         self.labels = LabelsChoice(wizard, self)
+        self.images = ImagesChoice(
+            self.tr("Those that it learnt from"),
+            self.tr("The starter model learnt from the handwritten digits that come with Spokeshave."),
+            self,
+        )
+        self.images.setObjectName("training_images")
         self.body.addWidget(self.text)
         self.body.addWidget(self.labels)
+        self.body.addWidget(self.images)
         self.body.addStretch(1)
+        self.images.set_path(wizard.plan.images)
+        self.images.changed.connect(self._images_changed)
         self.text.set_path(wizard.plan.text)
         self.text.changed.connect(self._changed)
         self.labels.changed.connect(self.changed)
 
     def entered(self) -> None:
         plan = self.wizard.plan
-        self.text.setVisible(not plan.needs_labels)
+        self.text.setVisible(not plan.needs_labels and not plan.needs_images)
         self.labels.setVisible(plan.needs_labels)
+        self.images.setVisible(plan.needs_images)
+        if plan.needs_images:
+            self.title = self.tr("Which images?")
+            self.explanation = self.tr("Noise is put on them for the model to take off; a fifth is kept aside to choose the best step by.")
+            return
         self.title = self.tr("Which examples?") if plan.needs_labels else self.tr("Which text?")
         if plan.needs_labels:
             self.explanation = self.tr(
@@ -370,9 +387,15 @@ class DataPage(Page):
         self.wizard.plan.text = self.text.path()
         self.changed.emit()
 
+    def _images_changed(self) -> None:
+        self.wizard.plan.images = self.images.path()
+        self.changed.emit()
+
     def first_field(self) -> QWidget:
         if self.wizard.plan.needs_labels:
             return self.labels.first_field()
+        if self.wizard.plan.needs_images:
+            return self.images.own if self.images.own.isChecked() else self.images.starter
         return self.text.own if self.text.own.isChecked() else self.text.starter
 
 
@@ -461,6 +484,8 @@ class ReviewPage(Page):
         plan = self.wizard.plan
         if plan.measures_labels:
             return self.tr("Measure it afterwards: accuracy on the examples held out, speed")
+        if plan.draws:
+            return self.tr("Measure it afterwards: likeness to the images, speed")
         if plan.source is not None and plan.source.info.task == "encoder":
             return self.tr("Measure it afterwards: difference from the original, speed")
         return self.tr("Measure it afterwards: perplexity, difference from the original, speed")
@@ -476,7 +501,7 @@ class ReviewPage(Page):
         plan.seed = self.seed.value()
         plan.measure = self.measure.isChecked()
         plan.measure_text = self.text.path()
-        self.text.setVisible(plan.measure and not plan.measures_labels)
+        self.text.setVisible(plan.measure and not plan.measures_labels and not plan.draws)
         if plan.chosen is not None:
             self._show_recipe(plan.recipe().to_yaml().rstrip())
         self.tell_memory()

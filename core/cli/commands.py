@@ -23,7 +23,7 @@ from core.cli.drive import Driver, out
 from core.errors import Cancelled, UserError, explain
 from core.pairing import draft_note
 from core.params import parse_settings
-from core.recipe import LabelsRef, Recipe, Step, TextRef
+from core.recipe import ImagesRef, LabelsRef, Recipe, Step, TextRef
 from core.records import (
     ApplySpec,
     Drafting,
@@ -88,6 +88,7 @@ workspace_option = click.option("-w", "--workspace", required=True, type=click.P
 labels_option = click.option(
     "--labels", metavar="FILE", help="Examples, a text and its class in each row: CSV, JSON lines, Parquet, or org/name."
 )
+images_option = click.option("--images", metavar="PATH", help="Images, for a diffusion model: an .npz file or a folder of pictures.")
 columns_options = [
     click.option("--text-column", default="", help="The column with the text; found by its name otherwise."),
     click.option("--label-column", default="", help="The column with the class; found by its name otherwise."),
@@ -271,6 +272,7 @@ def list_variants(workspace: str, as_json: bool, debug: bool) -> None:
     help="Storage; auto keeps it (GGUF: bfloat16).",
 )
 @click.option("--text", type=click.Path(dir_okay=False), help="Text for the baseline measurement; the starter's held-out text otherwise.")
+@images_option
 @click.option("--no-measure", is_flag=True, help="Leave the baseline measurement out.")
 @click.option("--trust-remote-code", is_flag=True, help="Allow a model that brings its own Python code. It can do anything.")
 @device_option
@@ -280,6 +282,7 @@ def import_model(
     name: str | None,
     dtype: str,
     text: str | None,
+    images: str | None,
     no_measure: bool,
     trust_remote_code: bool,
     device: str,
@@ -297,6 +300,7 @@ def import_model(
         remote_code=trust_remote_code,
         measure=not no_measure,
         text=_file(text),
+        images=_images(images),
     )
     _made(spec, f"Importing {Path(source).name}", workspace, device, as_json, debug)
 
@@ -327,6 +331,7 @@ def _made(spec: Any, title: str, workspace: str, device: str, as_json: bool, deb
 @labels_option
 @columns_options[0]
 @columns_options[1]
+@images_option
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--name", help="What to call the new variant.")
 @click.option("--measure/--no-measure", default=False, show_default=True, help="Measure quality and speed afterwards, as the window does.")
@@ -340,6 +345,7 @@ def apply(
     labels: str | None,
     text_column: str,
     label_column: str,
+    images: str | None,
     seed: int,
     name: str | None,
     measure: bool,
@@ -356,9 +362,14 @@ def apply(
         seed=seed,
         text=TextRef(path=_file(text) or "") if text else None,
         labels=_labels(labels, text_column, label_column),
+        images=_images(images),
     )
     spec = ApplySpec(workspace=str(home.folder), variant=source.id, steps=(step,), name=name, measure=measure)
     _made(spec, f"{method} on {source.name}", workspace, device, as_json, debug)
+
+
+def _images(path: str | None) -> ImagesRef | None:
+    return None if path is None else ImagesRef(path=path if path.startswith("starter:") else str(Path(path).expanduser().absolute()))
 
 
 def _labels(path: str | None, text: str, label: str) -> LabelsRef | None:
@@ -452,6 +463,8 @@ def delete(workspace: str, variant: str, as_json: bool, debug: bool) -> None:
 @labels_option
 @columns_options[0]
 @columns_options[1]
+@images_option
+@click.option("--steps", type=click.IntRange(1), help="Steps that a diffusion model draws in; those that it was made for, or 32.")
 @click.option("--reference", help="Another variant: KL divergence and agreement with it are measured too.")
 @click.option("--context", type=click.IntRange(2), help="Tokens a window; 512, or the model's context where that's smaller.")
 @click.option("--max-tokens", type=click.IntRange(2), help="Score no more than so many tokens of the text.")
@@ -466,6 +479,8 @@ def evaluate(
     labels: str | None,
     text_column: str,
     label_column: str,
+    images: str | None,
+    steps: int | None,
     reference: str | None,
     context: int | None,
     max_tokens: int | None,
@@ -474,7 +489,8 @@ def evaluate(
     as_json: bool,
     debug: bool,
 ) -> None:
-    """Perplexity on a text (of a classifier accuracy on labels), and with a reference KL divergence and agreement, each with its error."""
+    """Perplexity on a text (of a classifier accuracy on labels, of a diffusion model the Frechet distance to images), and with a reference
+    KL divergence and agreement, each with its error."""
     home = Workspace(workspace)
     source = home.variant(variant)
     spec = EvaluateSpec(
@@ -486,6 +502,8 @@ def evaluate(
         max_tokens=max_tokens or sys.maxsize,
         dtype=dtype,
         labels=_labels(labels, text_column, label_column),
+        images=_images(images),
+        steps=steps,
     )
     with Driver(quiet=as_json, debug=debug) as driver:
         result = driver.run(spec, f"Evaluating {source.name}", device=device)

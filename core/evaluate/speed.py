@@ -56,9 +56,9 @@ def speed(
     prefill, decode = [], []
     resident = peak = 0
     for turn in run.track(range(repeats + 1), "Measuring speed"):
-        begun = _clock(device)
+        begun = clock(device)
         out = model(input_ids=prompt, **({"use_cache": True} if causal else {}))
-        prefill.append(_clock(device) - begun)
+        prefill.append(clock(device) - begun)
         if turn == 0:
             resident = _memory(device)[0]
         if causal:
@@ -111,15 +111,15 @@ def _decode(model: Any, out: Any, tokens: int, device: torch.device, run: Run) -
     """Seconds for `tokens` greedy steps after the prompt whose output is `out`."""
     cache = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"  # renamed in transformers 5.24
     step, held = out.logits[:, -1:].argmax(-1), getattr(out, cache)  # (1, 1)
-    begun = _clock(device)
+    begun = clock(device)
     for _ in range(tokens):
         run.check_cancelled()
         out = model(input_ids=step, use_cache=True, **{cache: held})
         step, held = out.logits[:, -1:].argmax(-1), getattr(out, cache)
-    return _clock(device) - begun
+    return clock(device) - begun
 
 
-def _clock(device: torch.device) -> float:
+def clock(device: torch.device) -> float:
     """Seconds, once the device has done what it was given."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

@@ -28,6 +28,7 @@ from core.records import Ledger, MethodInfo, SourceInfo, Task
 from core.run import Run
 
 if TYPE_CHECKING:
+    from core.data.images import Images
     from core.data.labels import Labels
     from core.data.text import Text
     from core.methods.sequential import Home
@@ -50,6 +51,7 @@ class Given:
     info: SourceInfo
     text: Text | None = None  # what calibration or training reads
     labels: Labels | None = None  # what a classifier learns from, where it's known; its held-out part is for measuring only
+    images: Images | None = None  # what a diffusion model learns from
     seed: int = 0
     device: str = "cpu"
     load_variant: Callable[[str], Loaded] = field(default=lambda variant: _no_variants(variant))
@@ -239,6 +241,7 @@ _TASKS = {
     "causal-lm": "models that generate text",
     "encoder": "encoders",
     "classifier": "classifiers",
+    "diffusion": "diffusion models",
     "unknown": "a model whose task isn't known",
 }
 
@@ -274,6 +277,13 @@ def _check_given(info: MethodInfo, model: Any, given: Given, packed_parent: bool
         raise UserError(
             "{method} needs labelled examples to learn from.",
             hint="Choose a file with a text and its class in each row.",
+            kind="data",
+            method=info.title,
+        )
+    if "images" in needs and given.images is None:
+        raise UserError(
+            "{method} needs images to learn from.",
+            hint="Choose an .npz file or a folder of pictures.",
             kind="data",
             method=info.title,
         )

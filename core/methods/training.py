@@ -142,6 +142,9 @@ class Trained:
         if "heldout_accuracy" in self.start:
             what = "accuracy on examples kept aside"
             before, after = (f"{100 * found['heldout_accuracy']:.1f} %" for found in (self.start, self.best))
+        elif "heldout_perplexity" not in self.start:
+            what = "loss on images kept aside"
+            before, after = (f"{found['heldout_loss']:.4f}" for found in (self.start, self.best))
         else:
             what = "perplexity on text kept aside"
             before, after = (f"{found['heldout_perplexity']:.2f}" for found in (self.start, self.best))

@@ -22,7 +22,7 @@ import torch
 import transformers
 
 from core.errors import Cancelled, UserError, explain
-from core.models import foreign, hub, inspect, load, save, tensors, verify
+from core.models import diffusion, foreign, hub, inspect, load, save, tensors, verify
 from core.models.devices import DTYPES, STORED
 from core.records import SourceInfo
 from core.run import Run
@@ -47,13 +47,15 @@ def bring(source: str | Path, staged: Path, run: Run, *, dtype: str = "auto", re
             notes += _dequantize(Path(source).expanduser(), info, staged, run, "bfloat16" if dtype == "auto" else dtype)
         else:
             folder = _downloaded(str(source), staged, run, remote_code) if info.kind == "hub" else Path(source).expanduser()
-            if _is_foreign(folder):
+            if info.task == "diffusion":
+                notes += _copy_pipeline(folder, staged, run, dtype)
+            elif _is_foreign(folder):
                 notes += _thaw(folder, info, staged, run, dtype, remote_code=remote_code)
             elif info.kind != "hub":
                 _copy(folder, staged, run)
             if folder.parent == staged:
                 shutil.rmtree(folder)
-            notes += _convert(staged, info, run, dtype) if not notes else []
+            notes += _convert(staged, info, run, dtype) if not notes and info.task != "diffusion" else []
             _check_finite(staged, run)
     except OSError as error:
         raise explain(error) from error
@@ -162,6 +164,16 @@ def _copy(folder: Path, staged: Path, run: Run) -> None:
                 run.progress("Copying", done, total, force=done == total)
 
 
+def _copy_pipeline(folder: Path, staged: Path, run: Run, dtype: str) -> list[str]:
+    files = list(diffusion.files(folder))
+    save.room_for(staged, sum(p.stat().st_size for p in files))
+    for path in run.track(files, "Copying"):
+        to = staged / path.relative_to(folder)
+        to.parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, to)
+    return [] if dtype == "auto" else ["A diffusion model keeps the precision that it's stored in."]
+
+
 def _convert(staged: Path, info: SourceInfo, run: Run, dtype: str) -> list[str]:
     """Casts the staged weights to `dtype`, file by file, where it isn't 'auto' and isn't theirs already."""
     if dtype == "auto":
@@ -226,10 +238,17 @@ def _check_loads(staged: Path, run: Run, remote_code: bool) -> None:
     dtype = torch.float32 if 2 * (info.memory_needed or 0) < free else load.storage_dtype(info)
     loaded = load.load(staged, dtype=dtype, remote_code=remote_code)
     run.check_cancelled()
+    if info.task == "diffusion":
+        _finite_outputs(loaded.model.probe(), info)
+        return
     config = loaded.model.config.get_text_config()
     with torch.no_grad():
         out = loaded.model(input_ids=verify.probe_ids(config.vocab_size, 8))
     values = out.logits if "logits" in out else out.last_hidden_state
+    _finite_outputs(values, info)
+
+
+def _finite_outputs(values: torch.Tensor, info: SourceInfo) -> None:
     if not tensors.finite(values):
         raise UserError(
             "{name} loads, but computes values that aren't finite numbers.",

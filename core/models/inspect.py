@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from core.errors import UserError, explain
-from core.models import foreign, gguf_file, hub, tensors
+from core.models import diffusion, foreign, gguf_file, hub, tensors
 from core.models.blocks import COMPONENTS, component
 from core.models.tensors import TensorInfo
 from core.records import SourceInfo, Task
@@ -130,6 +131,8 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
         names = {p.name for p in folder.iterdir()}
     except OSError as error:
         raise explain(error) from error
+    if "config.json" not in names and diffusion.is_pipeline(folder):
+        return _pipeline(folder, "variant.json" in names)
     if "config.json" not in names:
         raise _no_model(folder, names)
     raw = read_json(folder / "config.json")
@@ -140,7 +143,7 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
     if settings is not None:
         raw = raw | {"quantization_config": settings}
     has_tokenizer = any(name in names for name in TOKENIZER_FILES)
-    files = [p for p in folder.iterdir() if p.is_file() and needed(p.name)]
+    files = files_of(folder)
     info = describe(
         raw,
         found,
@@ -159,6 +162,44 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
     if info.vocabulary is not None and tokens and max(tokens.values()) >= info.vocabulary:
         warnings = (*warnings, "The tokenizer has more tokens than the embedding has rows, so some text can't be read.")
     return info.model_copy(update={"tokens_hash": hash_tokens(tokens), "warnings": warnings})
+
+
+def _pipeline(folder: Path, variant: bool) -> SourceInfo:
+    """A diffusion model as diffusers saves it."""
+    _, _, scheduler = diffusion.parts(folder)
+    found = diffusion.weights(folder)
+    schedule = diffusion.Schedule.from_config(scheduler)
+    parameters = sum(t.numbers for t in found.values())
+    return SourceInfo(
+        source=str(folder),
+        kind="variant" if variant else "folder",
+        name=folder.name or str(folder),
+        architecture="UNet2DModel",
+        model_type="unet2d",
+        task="diffusion",
+        parameters=parameters,
+        components=_sums((component(name), t.numbers) for name, t in found.items()),
+        dtypes=_sums((t.dtype, t.numbers) for t in found.values()),
+        bytes_on_disk=sum(p.stat().st_size for p in diffusion.files(folder)),
+        tied=False,
+        context=schedule.total,
+        memory_needed=4 * parameters,
+        memory_free=psutil.virtual_memory().available,
+    )
+
+
+def _sums(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    out: dict[str, int] = {}
+    for key, number in pairs:
+        out[key] = out.get(key, 0) + number
+    return out
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a model's folder that loading it needs."""
+    if diffusion.is_pipeline(folder):
+        return list(diffusion.files(folder))
+    return [p for p in folder.iterdir() if p.is_file() and needed(p.name)]
 
 
 def needed(name: str) -> bool:

@@ -18,7 +18,7 @@ import transformers
 from torch import nn
 
 from core.errors import Cancelled, UserError, explain
-from core.models import foreign, inspect, packed, tensors
+from core.models import diffusion, foreign, inspect, packed, tensors
 from core.models.activations import ActivationQuant, RoundedInputLinear
 from core.models.blocks import replace
 from core.models.devices import STORED, choose, dtype_for
@@ -53,6 +53,7 @@ def load(
 
     dtype: by name, as devices.dtype_for takes it, or torch's own. packed: quantized layers come as PackedLinear;
     otherwise they're dequantized. train: parameters take gradients (the model is in eval mode all the same).
+    A diffusion model comes in float32, whatever was asked for.
     Raises UserError: whatever inspection refuses, missing or unknown tensors, formats not read, no memory.
     """
     folder = Path(folder)
@@ -61,6 +62,9 @@ def load(
     device = choose(device)
     if not isinstance(dtype, torch.dtype):
         dtype = dtype_for(dtype, device, stored_dtype(info))
+    if info.task == "diffusion":
+        model = diffusion.load(folder, device=device).requires_grad_(train)
+        return Loaded(model, None, info, folder, device, torch.float32)
     try:
         with quiet():
             model = _read(folder, info, dtype, packed=packed, remote_code=remote_code)

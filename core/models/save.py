@@ -21,7 +21,7 @@ from torch import nn
 from transformers.core_model_loading import revert_weight_conversion
 
 from core.errors import UserError, explain
-from core.models import inspect, tensors
+from core.models import diffusion, inspect, tensors
 from core.models.blocks import linears
 from core.models.devices import STORED
 from core.models.packed import PackedLinear, dequantized_on_load, quantization_config, to_layout
@@ -39,6 +39,9 @@ def save(model: nn.Module, staged: Path, source: Path, *, run: Run, dtype: torch
     model in memory is rounded with it, so that what was saved, what is in memory and what is measured are the same.
     Raises UserError: a weight that isn't finite, or not in the stored precision; a layer that can't be stored; no space.
     """
+    if isinstance(model, diffusion.Denoiser):
+        diffusion.save(model, staged, run=run, dtype=dtype or main_dtype(tensors.headers(source)))
+        return
     write(model, staged, tensors.headers(source), run=run, dtype=dtype)
     try:
         copy_rest(source, staged)

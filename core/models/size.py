@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from core.models import inspect, packed, tensors
+from core.models import diffusion, inspect, packed, tensors
 from core.models.blocks import component
 from core.models.load import group_of
 from core.records import Ledger, LedgerLine
@@ -28,7 +28,7 @@ def ledger(folder: str | Path, original_parameters: int | None = None, *, run: R
     stored all the same has bytes but no parameters. Raises UserError for a folder that can't be read.
     """
     folder = Path(folder)
-    raw = read_json(folder / "config.json")
+    raw = {} if diffusion.is_pipeline(folder) else read_json(folder / "config.json")
     found = tensors.headers(folder)
     info = inspect.inspect_folder(folder, remote_code=True)
     groups = list(((raw.get("quantization_config") or {}).get("config_groups") or {}).values())
@@ -52,7 +52,7 @@ def ledger(folder: str | Path, original_parameters: int | None = None, *, run: R
         for index, value in enumerate((numbers, nonzero, entry.bytes)):
             row[index] += value
         payload += entry.bytes
-    files = {p: p.stat().st_size for p in folder.iterdir() if p.is_file() and inspect.needed(p.name)}
+    files = {p: p.stat().st_size for p in inspect.files_of(folder)}
     weights = sum(size for p, size in files.items() if p.suffix == ".safetensors")
     rest = {"tokenizer": 0, "configuration": weights - payload}  # the headers of weight files describe, they don't weigh
     for path, size in files.items():

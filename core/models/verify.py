@@ -24,6 +24,7 @@ from torch import nn
 
 from core.errors import UserError
 from core.models import inspect
+from core.models.diffusion import Denoiser
 from core.models.packed import PackedLinear
 from core.models.packed_embedding import PackedEmbedding
 from core.run import Run
@@ -83,6 +84,8 @@ class Verifier:
         differ; Cancelled, after which the process is gone.
         """
         run.stage("Checking")
+        if isinstance(model, Denoiser):
+            return self._check_pipeline(folder, model, run)
         config = model.config.get_text_config()
         ids = probe_ids(config.vocab_size, getattr(config, "max_position_embeddings", None))
         self._count += 1
@@ -99,17 +102,31 @@ class Verifier:
             "to": str(to),
             "remote_code": remote_code,
         }
-        try:
-            self._process.stdin.write(json.dumps(task) + "\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise self._died() from None
+        self._ask(task)
         with in_float32_on_cpu(model), torch.no_grad():
             was_training = model.training
             model.eval()
             out = model(input_ids=ids)
             model.train(was_training)
         mine = (out.logits if "logits" in out else out.last_hidden_state).float()
+        return self._answered(mine, to, run)
+
+    def _check_pipeline(self, folder: Path, model: Denoiser, run: Run) -> float:
+        self._count += 1
+        to = Path(self._home.name) / f"out-{self._count}.safetensors"
+        self._ask({"pipeline": str(folder.absolute()), "threads": torch.get_num_threads(), "to": str(to)})
+        with in_float32_on_cpu(model):
+            mine = model.probe()
+        return self._answered(mine, to, run)
+
+    def _ask(self, task: dict[str, Any]) -> None:
+        try:
+            self._process.stdin.write(json.dumps(task) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise self._died() from None
+
+    def _answered(self, mine: torch.Tensor, to: Path, run: Run) -> float:
         answer = self._wait(Path(f"{to}.json"), run)
         if "error" in answer:
             raise UserError(

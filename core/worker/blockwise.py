@@ -113,6 +113,7 @@ def fingerprint(
         "seed": step.seed,
         "text": text.sha256 if text else None,
         "labels": step.labels.sha256 if step.labels else None,
+        "images": step.images.sha256 if step.images else None,
         "libraries": libraries,
         "device": device,
     }

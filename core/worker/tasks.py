@@ -19,14 +19,14 @@ from core.data import labels as examples
 from core.data import text as texts
 from core.decode import calibrate, exactness, fast, find, kernels, lab
 from core.errors import UserError
-from core.evaluate import accuracy, embedding, perplexity
+from core.evaluate import accuracy, embedding, frechet, perplexity
 from core.evaluate import speed as speeds
 from core.export import gguf, onnx, sparse
 from core.export.runtime import OnnxGenerator
 from core.methods import calibration, gradient_study, sensitivity, training
 from core.methods.quantization import grid
 from core.models import bring, inspect, load, save, size, verify
-from core.recipe import LabelsRef, Recipe, Source, Step, TextRef
+from core.recipe import ImagesRef, LabelsRef, Recipe, Source, Step, TextRef
 from core.records import (
     ApplySpec,
     Drafting,
@@ -53,7 +53,7 @@ from core.records import (
     now,
 )
 from core.run import Run
-from core.worker import blockwise, heads, looks
+from core.worker import blockwise, heads, looks, pictures
 from core.workspace import Workspace, read_json
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
@@ -115,7 +115,7 @@ def import_model(job: Job, run: Run) -> dict[str, Any]:
         loaded = load.load(staged, device=run.device, remote_code=spec.remote_code)  # a model that doesn't load isn't imported
         measured, variant = _reloaded(verifier, staged, loaded.model, variant, run, remote_code=spec.remote_code)
         if words:
-            more, variant = _measured(variant, loaded, None, words, spec.max_tokens, run)
+            more, variant = _measured(variant, loaded, None, words, spec.max_tokens, run, images=spec.images)
             measured += more
         del loaded
         _commit(workspace, staged, variant, measured, run)
@@ -179,6 +179,8 @@ def _apply_one(
     words_in, labels, step = _training_data(step, info.needs_of(parent.info.task), parent)
     uncut = _uncut(workspace, parent)
     folder = workspace.path(parent.id)
+    images = pictures.images_for(step.images, parent, folder) if "images" in info.needs else None
+    step = pictures.recorded(step, images)
     trains = info.family in ("distillation", "recovery")
     with (
         workspace.staging(new_id(step.method)) as staged,
@@ -206,6 +208,7 @@ def _apply_one(
             info=parent.info.model_copy(update={"name": parent.name}),  # so that what's refused is called what the person calls it
             text=words_in,
             labels=labels,
+            images=images,
             uncut=uncut.id,
             seed=step.seed,
             device=run.device,
@@ -253,7 +256,8 @@ def _apply_one(
             again = load.load(staged, device=run.device)
             whole = _uncut(workspace, variant, staged)
             reference = None if whole.id == variant.id else workspace.path(whole.id)
-            more, variant = _measured(variant, again, reference, words, spec.max_tokens, run, root=whole, labels=spec.labels)
+            held = {"labels": spec.labels, "images": spec.images}
+            more, variant = _measured(variant, again, reference, words, spec.max_tokens, run, root=whole, **held)
             measured += more
         _commit(workspace, staged, variant, measured, run)
     return variant
@@ -352,10 +356,13 @@ def _measured(
     run: Run,
     root: Variant | None = None,
     labels: LabelsRef | None = None,
+    images: ImagesRef | None = None,
 ):
     """(measurements, variant). What can't be measured is said in the notes, and costs nothing else."""
     measured: list[Measurement] = []
     try:
+        if variant.info.task == "diffusion":
+            return pictures.measure(loaded.model, pictures.images_for(images, variant, loaded.folder), run), variant
         most = _most(most, (root or variant).info)
         measured += _quality(variant, loaded, reference, words, most, run, root, labels=labels)
         for m in measured:
@@ -471,6 +478,9 @@ def evaluate(job: Job, run: Run) -> dict[str, Any]:
         )
     run.stage("Loading", variant.name)
     loaded = load.load(workspace.path(variant.id), device=run.device, dtype=spec.dtype)
+    if variant.info.task == "diffusion":
+        found = pictures.images_for(spec.images, variant, loaded.folder)
+        return _record(workspace, variant, pictures.measure(loaded.model, found, run, spec.steps), run)
     folder = workspace.path(reference.id) if reference else None
     measured = _quality(variant, loaded, folder, words, spec.max_tokens, run, reference, spec.context, spec.labels)
     if spec.speed:
@@ -486,6 +496,9 @@ def speed(job: Job, run: Run) -> dict[str, Any]:
     words = texts.read_text(workspace.settings.text or resources.HELDOUT_TEXT)
     run.stage("Loading", variant.name)
     loaded = load.load(workspace.path(variant.id), device=run.device)
+    if variant.info.task == "diffusion":
+        steps = loaded.model.steps or min(pictures.STEPS, loaded.model.schedule.total)
+        return _record(workspace, variant, [frechet.speed(loaded.model, steps, run, repeats=spec.repeats)], run)
     measured = _speed(loaded, words, run, prefill_tokens=spec.prefill_tokens, decode_tokens=spec.decode_tokens, repeats=spec.repeats)
     return _record(workspace, variant, measured, run)
 

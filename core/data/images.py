@@ -1,0 +1,176 @@
+"""Images to teach and judge a diffusion model with: from an .npz file, or a folder of pictures.
+
+An .npz file holds `images`, (n, height, width) or (n, height, width, channels) of bytes, and `labels`, (n,), where there are classes.
+A folder holds pictures, or a folder of them for each class. What's read is turned into the model's own size and channels. Videos,
+several pictures for one example, and captions aren't covered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core.errors import UserError
+
+PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif")
+MOST = 200_000  # pictures
+HELDOUT = 5  # every fifth is kept aside
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """pixels: (n, channels, height, width) of bytes, channels 1 or 3; labels: (n,), indices into classes, or None. sha256 is over both."""
+
+    name: str
+    path: str
+    sha256: str
+    pixels: Tensor
+    labels: Tensor | None = None
+    classes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def fitted(self, shape: tuple[int, int, int]) -> Tensor:
+        """(n, *shape) in [-1, 1], shape being (channels, height, width): grey from colours or colours from grey, then resized."""
+        channels, height, width = shape
+        x = self.pixels.float() / 127.5 - 1
+        if x.shape[1] == 3 and channels == 1:
+            x = (x * torch.tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)).sum(1, keepdim=True)
+        elif x.shape[1] == 1 and channels == 3:
+            x = x.expand(-1, 3, -1, -1)
+        elif x.shape[1] != channels:
+            raise UserError(
+                "{name} has images of {have} channels, and the model draws {want}.",
+                hint="Choose images that are grey or in colours, or another model.",
+                kind="data",
+                name=self.name,
+                have=x.shape[1],
+                want=channels,
+            )
+        if x.shape[2:] != (height, width):
+            x = F.interpolate(x, (height, width), mode="bilinear", antialias=True, align_corners=False)
+        return x.contiguous()
+
+    def split(self) -> tuple[Tensor, Tensor]:
+        """(row numbers to learn from, those kept aside): every fifth of a fixed shuffling."""
+        order = torch.randperm(len(self), generator=torch.Generator().manual_seed(0))
+        aside = torch.arange(len(self)) % HELDOUT == 0
+        return order[~aside], order[aside]
+
+
+def read_images(path: str | Path) -> Images:
+    """Raises UserError: nothing there, an array of another form, pictures of several sizes, fewer than 50."""
+    path = Path(path).expanduser()
+    if not path.exists():
+        raise UserError("{path} doesn't exist.", hint="Choose an .npz file or a folder of pictures.", kind="data", path=str(path))
+    if path.is_dir():
+        found = _folder(path)
+    elif path.suffix.lower() == ".npz":
+        found = _npz(path)
+    else:
+        raise UserError(
+            "{path} isn't a set of images.",
+            hint="Choose an .npz file with an array 'images', or a folder of pictures.",
+            kind="data",
+            path=str(path),
+        )
+    if len(found) < 50:
+        raise UserError(
+            "{name} has {count} images, too few to learn from.",
+            hint="Choose a set of at least 50.",
+            kind="data",
+            name=found.name,
+            count=len(found),
+        )
+    return found
+
+
+def _npz(path: Path) -> Images:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            images, labels = arrays.get("images"), arrays.get("labels")
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise UserError(
+            "{name} can't be read.", hint="Make or download it again.", kind="data", name=path.name, detail=repr(error)
+        ) from error
+    if images is None or images.dtype != np.uint8 or images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] not in (1, 3)):
+        raise UserError(
+            "{name} has no array 'images' of bytes, (n, height, width) or (n, height, width, channels).",
+            hint="Save it by numpy.savez(path, images=..., labels=...).",
+            kind="data",
+            name=path.name,
+        )
+    pixels = torch.from_numpy(np.ascontiguousarray(images if images.ndim == 4 else images[..., None])).permute(0, 3, 1, 2).contiguous()
+    if labels is None:
+        return _made(path, pixels, None, ())
+    if labels.shape != (len(images),):
+        raise UserError(
+            "{name} has {images} images and {labels} labels.",
+            hint="Each image needs one label, or leave all of them out.",
+            kind="data",
+            name=path.name,
+            images=len(images),
+            labels=int(np.prod(labels.shape)),
+        )
+    classes, indices = np.unique(labels, return_inverse=True)
+    return _made(path, pixels, torch.from_numpy(indices.astype(np.int64)), tuple(str(c) for c in classes))
+
+
+def _folder(folder: Path) -> Images:
+    from PIL import Image
+
+    inside = sorted(p for p in folder.iterdir() if p.is_dir())
+    groups = [(p.name, sorted(f for f in p.iterdir() if f.suffix.lower() in PICTURES)) for p in inside]
+    groups = [(name, files) for name, files in groups if files]
+    plain = sorted(f for f in folder.iterdir() if f.suffix.lower() in PICTURES)
+    if groups and plain:
+        raise UserError(
+            "{name} has pictures both in folders and beside them, so their classes aren't known.",
+            hint="Put all of them into folders, one for each class, or none.",
+            kind="data",
+            name=folder.name,
+        )
+    groups = groups or [("", plain)]
+    pixels, labels, sizes = [], [], set()
+    for number, (_, files) in enumerate(groups):
+        for file in files[: MOST - len(pixels)]:
+            try:
+                with Image.open(file) as picture:
+                    grey = picture.mode in ("1", "L", "LA", "I", "F")
+                    array = np.asarray(picture.convert("L" if grey else "RGB"))
+            except (OSError, ValueError) as error:
+                raise UserError(
+                    "The picture {file} can't be read.", hint="Remove it, or save it anew.", kind="data", file=file.name, detail=repr(error)
+                ) from error
+            array = array[..., None] if array.ndim == 2 else array
+            sizes.add(array.shape)
+            pixels.append(torch.from_numpy(array.copy()).permute(2, 0, 1))
+            labels.append(number)
+    if not pixels:
+        raise UserError("{name} holds no pictures.", hint="Choose a folder of PNG or JPEG files.", kind="data", name=folder.name)
+    if len(sizes) > 1:
+        raise UserError(
+            "The pictures in {name} differ in size or colours ({sizes}).",
+            hint="Bring them to one size first.",
+            kind="data",
+            name=folder.name,
+            sizes=", ".join(" x ".join(map(str, s)) for s in sorted(sizes)[:3]),
+        )
+    known = len(groups) > 1
+    return _made(folder, torch.stack(pixels), torch.tensor(labels) if known else None, tuple(name for name, _ in groups) if known else ())
+
+
+def _made(path: Path, pixels: Tensor, labels: Tensor | None, classes: tuple[str, ...]) -> Images:
+    digest = hashlib.sha256(str(tuple(pixels.shape)).encode())
+    digest.update(pixels.numpy().tobytes())
+    if labels is not None:
+        digest.update(labels.numpy().tobytes())
+    return Images(path.name, str(path), digest.hexdigest(), pixels, labels, classes)

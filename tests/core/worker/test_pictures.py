@@ -1,0 +1,81 @@
+"""Jobs on diffusion models: brought in, distilled into fewer steps, measured; what's recorded of the images."""
+
+import numpy as np
+import pytest
+import yaml
+
+import resources
+from core.errors import UserError
+from core.models import diffusion
+from core.recipe import ImagesRef, Recipe, Step
+from core.records import ApplySpec, EvaluateSpec, ImportSpec, Job, SpeedSpec
+from core.run import Run
+from core.worker import tasks
+from core.workspace import Workspace
+
+SMALL = {"to": 2, "start": 4, "updates": 2, "batch": 8}
+
+
+def run(spec):
+    job = Job(id="j", title="", spec=spec)
+    return tasks.TASKS[spec.kind](job, Run(job=job.id, device="cpu"))
+
+
+@pytest.fixture
+def home(tmp_path, pico_pipeline):
+    workspace = Workspace(tmp_path / "w", create=True)
+    made = run(ImportSpec(workspace=str(workspace.folder), source=str(pico_pipeline), name="digits", measure=False))["variant"]
+    return workspace, workspace.variant(made)
+
+
+def test_a_pipeline_is_brought_in_whole_and_reloaded(home, pico_pipeline):
+    workspace, variant = home
+    assert variant.info.task == "diffusion"
+    assert variant.ledger.bytes_on_disk == sum(p.stat().st_size for p in diffusion.files(workspace.path(variant.id)))
+    reload = workspace.measurements(variant.id)[0]
+    assert (reload.kind, reload.value) == ("reload", 0)
+    assert {p.name for p in diffusion.files(workspace.path(variant.id))} == {p.name for p in diffusion.files(pico_pipeline)}
+
+
+def test_fewer_steps_makes_a_variant_whose_recipe_names_the_images(home):
+    workspace, variant = home
+    step = Step(method="fewer_steps", params=SMALL)
+    (made,) = run(ApplySpec(workspace=str(workspace.folder), variant=variant.id, steps=(step,), measure=False))["variants"]
+    student = workspace.variant(made)
+    assert student.kind == "distilled"
+    assert student.name == "2 steps"
+    recipe = yaml.safe_load((workspace.path(made) / "recipe.yaml").read_text())
+    assert recipe["steps"][0]["images"]["path"] == "starter:digits"
+    assert (workspace.path(made) / "samples.png").is_file()
+    assert diffusion.load(workspace.path(made)).steps == 2
+    again = Recipe(**recipe).steps[0]
+    (second,) = run(ApplySpec(workspace=str(workspace.folder), variant=variant.id, steps=(again,), measure=False))["variants"]
+    assert workspace.variant(second).fingerprint == student.fingerprint
+    spec = EvaluateSpec(workspace=str(workspace.folder), variant=made)
+    kinds = {m["kind"]: m for m in run(spec)["measurements"]}
+    assert kinds["frechet"]["conditions"]["steps"] == kinds["draw"]["conditions"]["steps"] == 2
+    assert {m["kind"] for m in run(SpeedSpec(workspace=str(workspace.folder), variant=made))["measurements"]} == {"draw"}
+
+
+def test_other_images_than_the_recipes_are_refused(home):
+    workspace, variant = home
+    step = Step(method="fewer_steps", params=SMALL, images=ImagesRef(path=str(resources.DIGITS), sha256="0" * 64))
+    with pytest.raises(UserError, match="aren't those that the recipe was made with"):
+        run(ApplySpec(workspace=str(workspace.folder), variant=variant.id, steps=(step,), measure=False))
+
+
+def test_images_of_another_size_have_to_be_named(home, tmp_path, monkeypatch):
+    workspace, variant = home
+    monkeypatch.setattr(diffusion, "shape_of", lambda config: (3, 32, 32))
+    with pytest.raises(UserError, match="isn't known"):
+        run(EvaluateSpec(workspace=str(workspace.folder), variant=variant.id))
+    np.savez(tmp_path / "few.npz", images=np.zeros((3, 8, 8), np.uint8))
+    with pytest.raises(UserError, match="too few"):
+        run(EvaluateSpec(workspace=str(workspace.folder), variant=variant.id, images=ImagesRef(path=str(tmp_path / "few.npz"))))
+
+
+@pytest.mark.parametrize("method", ["rtn", "magnitude", "finetune"])
+def test_methods_for_other_models_say_so(home, method):
+    workspace, variant = home
+    with pytest.raises(UserError, match="doesn't apply to digits"):
+        run(ApplySpec(workspace=str(workspace.folder), variant=variant.id, steps=(Step(method=method),), measure=False))
