@@ -27,6 +27,7 @@ import psutil
 import core
 from core.errors import Cancelled, UserError, explain
 from core.export import parity
+from core.export.genai import GENAI, genai_config
 from core.export.runtime import DATA, GRAPH
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import OnnxOptions, SourceInfo, now
@@ -140,6 +141,9 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
         del graph, program, model, loaded.model
     with stage("Writing tokenizer and configuration", "files"):
         _write_beside(folder, made)
+        if causal:
+            beside = genai_config(made, plan.signature, loaded.info.context)
+            write_atomically(made / GENAI, json.dumps(beside, indent=2))
     with stage("Checking with onnxruntime", "check"):
         expected = {
             "inputs": plan.signature.inputs,

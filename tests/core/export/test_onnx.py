@@ -28,6 +28,7 @@ def names(folder) -> set[str]:
 def test_folder_holds_what_a_runtime_needs(exported, pico_llama):
     folder, report = exported
     wanted = {"model.onnx", "model.onnx.data", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"}
+    wanted |= {"genai_config.json"}
     assert names(folder) == wanted | {"export_report.json"}
     assert json.loads((folder / "export_report.json").read_text()) == json.loads(json.dumps(report))
     config = json.loads((folder / "config.json").read_text())
