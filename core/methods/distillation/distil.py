@@ -11,6 +11,7 @@ write themselves (writing.py). What pruning set to zero in the student stays zer
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Literal
 
 from pydantic import field_validator
@@ -19,8 +20,8 @@ from core.errors import UserError
 from core.methods import Given, Outcome, estimates, losses, method, training
 from core.methods.distillation import students
 from core.methods.distillation.features import Inside
-from core.methods.distillation.writing import OnPolicy, WrittenFeed
-from core.methods.feeds import feed_for, objective
+from core.methods.distillation.writing import OnPolicy, WrittenFeed, told
+from core.methods.feeds import Feed, feed_for, objective
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -238,39 +239,64 @@ def label_distil(params: DistilParams) -> str:
 def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     """Returns the trained student, in float32; the teacher `model` is left as it was."""
     model.requires_grad_(False)
+    _check_data(params, given)
     notes: list[str] = []
-    longest = given.info.context
+    longest, teacher, reads = given.info.context, model, given
     if params.student is None:
         student, notes = _new(model, params, run, given)
     else:
         loaded = given.load_variant(params.student)
-        students.check(loaded, model, given)
+        texts = params.data != "text" and not students.alike(loaded, given)
+        students.check(loaded, model, given, texts=texts)
         student = loaded.model
         notes.append(f"Student: began with the weights of {loaded.folder.name}; the teacher is the parent, {given.info.name}.")
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
-    vocabulary = 0 if given.info.task == "classifier" else model.config.get_text_config().vocab_size
-    _check_data(params, given)
-    if params.data == "text":
-        feed = feed_for(student, given, params, run, vocabulary, longest)
-    else:
-        feed = WrittenFeed(model, given, params, params.written, params.data == "continued", run, longest)
+        if texts:
+            _check_texts(params, loaded.folder.name)
+            teacher, reads = None, dataclasses.replace(given, tokenizer=loaded.tokenizer, info=loaded.info)
+            notes.append("Its tokens aren't the teacher's: it learnt the text that the teacher wrote, and no probabilities.")
+    feed = _feed(student, model, params, run, given, reads, longest)
+    notes += feed.notes
     inside = None
     if params.hidden or params.relations:
         weights = {"hidden": params.hidden, "relations": params.relations}
         inside = Inside(student, model, weights, causal=given.info.task == "causal-lm", seed=given.seed)
-    loss_of, judge = objective(feed, student, run, teacher=model, against=params.against(), beside=inside)
+    loss_of, judge = objective(feed, student, run, teacher=teacher, against=params.against(), beside=inside)
     rows = feed.batches(params.batch, given.seed)
     beside = inside.projections if inside else None
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed, "work": given.work}
     hold = training.pruned_zeros_of(linears(student), student)
     own = OnPolicy(student, params.on_policy, len(given.tokenizer), given.seed, run) if params.on_policy else None
     trained = training.train(student, rows, loss_of, judge, params, hold=hold, rewrite=own, **how)
-    notes += [trained.sentence(), *feed.notes]
+    notes.append(trained.sentence())
     if trained.held:
         notes.append(f"{trained.held:,} zeros of the pruning stayed zero.")
-    before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
-    notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
+    if teacher is not None:
+        before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
+        notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
     return Outcome(student, tuple(notes))
+
+
+def _feed(student: Any, model: Any, params: DistilParams, run: Run, given: Given, reads: Given, longest: int | None) -> Feed:
+    """What the student learns on. reads: `given`, or where the student has other tokens, the same with its tokenizer."""
+    if params.data == "text":
+        vocabulary = 0 if given.info.task == "classifier" else model.config.get_text_config().vocab_size
+        return feed_for(student, given, params, run, vocabulary, longest)
+    feed = WrittenFeed(model, given, params, params.written, params.data == "continued", run, longest)
+    if reads is given:
+        return feed
+    reads = dataclasses.replace(reads, text=told(feed, given))
+    return feed_for(student, reads, params, run, longest=longest)
+
+
+def _check_texts(params: DistilParams, name: str) -> None:
+    """What only a student with the teacher's tokens can do."""
+    if params.on_policy or params.hidden or params.relations:
+        raise UserError(
+            "{student} has other tokens than its teacher, which can judge neither its own text nor its inside.",
+            hint="Set the share of the student's own text, and the weights of hidden states and attention relations, to 0.",
+            student=name,
+        )
 
 
 def _check_data(params: DistilParams, given: Given) -> None:

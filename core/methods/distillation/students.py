@@ -201,12 +201,18 @@ def check_dense(model: nn.Module, given: Given) -> None:
 # ---- another variant --------------------------------------------------------------------------------------------------
 
 
-def check(loaded: Any, model: Any, given: Given) -> None:
-    """Raises UserError where the loaded variant can't learn from `model`, token by token or class by class."""
-    if not loaded.info.tokens_hash or loaded.info.tokens_hash != given.info.tokens_hash:
+def alike(loaded: Any, given: Given) -> bool:
+    """Whether the loaded variant has the teacher's tokens, and can be compared with it one by one."""
+    return bool(loaded.info.tokens_hash) and loaded.info.tokens_hash == given.info.tokens_hash
+
+
+def check(loaded: Any, model: Any, given: Given, *, texts: bool = False) -> None:
+    """Raises UserError where the loaded variant can't learn from `model`: by its texts, where `texts`; else token by token or class by
+    class."""
+    if not texts and not alike(loaded, given):
         raise UserError(
             "{student} has other tokens than {teacher}, so it can't learn from it token by token.",
-            hint="Choose a student with the same tokenizer.",
+            hint="Choose a student with the same tokenizer, or let it learn on text that the teacher writes.",
             kind="model",
             student=loaded.folder.name,
             teacher=given.info.name,
@@ -227,7 +233,7 @@ def check(loaded: Any, model: Any, given: Given) -> None:
             student=loaded.folder.name,
             teacher=given.info.name,
         )
-    if given.info.task != "classifier":
+    if given.info.task != "classifier" and not texts:
         sizes = [one.config.get_text_config().vocab_size for one in (loaded.model, model)]
         losses.shared(*sizes, len(given.tokenizer))
     if loaded.info.quantization:

@@ -5,11 +5,13 @@ for): windows that continue the beginnings of the text's, or begin with nothing 
 al., 'LLM-QAT', 2023, section 2.1, who begin with any). Written by the student (Agarwal et al., 'On-Policy Distillation of Language
 Models', 2024, algorithm 1): with a chance of `share` a step, the batch's windows are continued by the student as it is at that step.
 All are sampled at temperature 1 from all that the model says, many rows at a time with a cache. A text that ends is followed by
-another in the same window, as in training texts.
+another in the same window, as in training texts. A student with other tokens learns the teacher's text as any text, for there's no
+comparing them token by token.
 """
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from core.data.text import Text
 from core.errors import UserError
 from core.methods import Given, estimates, training
 from core.methods.checkpoints import Checkpoint
@@ -82,6 +85,12 @@ class WrittenFeed(TextFeed):
         truth = truth.clone()
         truth[:, : max(0, self.given - 1)] = IGNORED
         return logits, truth
+
+
+def told(feed: WrittenFeed, given: Given) -> Text:
+    """What the teacher wrote as a text, for a student that has other tokens."""
+    content = "\n\n".join(given.tokenizer.batch_decode(feed.windows.tolist(), skip_special_tokens=True))
+    return Text(f"what {given.info.name} wrote", "", content, hashlib.sha256(content.encode()).hexdigest())
 
 
 def _first(teacher: Any, given: Given) -> Iterator[Tensor]:

@@ -13,7 +13,7 @@ from core.methods.distillation.students import kept_layers, shallower
 from core.methods.losses import IGNORED, Against, distillation_loss
 from core.models import load
 from core.models.blocks import blocks, linears
-from tests.conftest import make_pico
+from tests.conftest import make_pico, make_tokenizer
 from tests.core.methods.conftest import Recorder, apply, give, make_text, same
 
 QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32"}
@@ -228,6 +228,25 @@ def test_a_student_of_another_kind_is_refused(pico, variants, change, why):
 
     with pytest.raises(UserError, match=why):
         apply("distil", pico, given=give(pico, load_variant=changed), student="draft", **QUICK)
+
+
+def test_a_student_with_other_tokens_learns_what_the_teacher_writes(pico, tmp_path):
+    folder = make_pico(tmp_path / "other", layers=1)
+    make_tokenizer(folder, 280)
+    run = Recorder()
+    given = give(pico, load_variant=lambda name: load.load(folder, train=True))
+    values = QUICK | {"student": "other", "data": "written", "written": 4000}
+    outcome = apply("distil", pico, run, given, **values)
+    assert min(run.curve("heldout_loss")[1:]) < run.curve("heldout_loss")[0]
+    assert not run.curve("heldout_kl")
+    assert any("no probabilities" in note for note in outcome.notes)
+    for change, why in (
+        ({"data": "text"}, "other tokens than"),
+        ({"on_policy": 0.5}, "can judge neither"),
+        ({"hidden": 1}, "can judge neither"),
+    ):
+        with pytest.raises(UserError, match=why):
+            apply("distil", pico, given=given, **values | change)
 
 
 def test_shallower_may_be_written_out(pico):
