@@ -195,8 +195,9 @@ class SourcePage(Page):
         starters = [
             (resources.STARTER_TARGET, self.tr("Shakespeare 7M"), self.tr("A small language model that comes with Spokeshave.")),
             (resources.STARTER_DRAFT, self.tr("Shakespeare 1M"), self.tr("A smaller one with the same tokens: a draft for the other.")),
+            (resources.STARTER_DIFFUSION, self.tr("Digits"), self.tr("A small diffusion model that draws handwritten digits.")),
         ]
-        here = [(path, title, line) for path, title, line in starters if (path / "config.json").is_file()]
+        here = [(path, title, line) for path, title, line in starters if path.is_dir()]
         if here:
             self.body.addWidget(label(self.tr("Or begin with a starter model"), "section", self))
             row = QHBoxLayout()
