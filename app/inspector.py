@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
+    QLabel,
     QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
@@ -24,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app import text
 from app.library_model import Library, conditions_key
-from app.measures import conditions_text, half_width, measure
+from app.measures import conditions_text, half_width, measure, pace_name
 from app.notes import note_text
 from app.theme import icon, kind_icon, mono, numbers, theme
 from app.widgets import Bar, ElidedLabel, EmptyState, button, label, tool_button
@@ -137,6 +138,9 @@ class Inspector(QFrame):
         self._section(box, self.tr("Size"))
         box.addWidget(self._ledger(v))
         box.addLayout(self._by_layer(v))
+        if (picture := self._samples(v)) is not None:
+            self._section(box, self.tr("Drawn from the same noise"))
+            box.addWidget(picture)
         self._section(box, self.tr("Measurements"))
         rows = self._latest(v, measured)
         if rows:
@@ -158,6 +162,20 @@ class Inspector(QFrame):
         box.addWidget(_yaml(v.recipe.to_yaml()))
         box.addStretch(1)
         return page
+
+    def _samples(self, v: Variant) -> QLabel | None:
+        """What a distilled diffusion model draws, under what its teacher drew; None where there's no such picture."""
+        path = self.library.workspace.path(v.id) / "samples.png" if self.library.workspace else None
+        found = QPixmap(str(path)) if path is not None and path.is_file() else QPixmap()
+        if found.isNull():
+            return None
+        picture = QLabel()
+        picture.setObjectName("samples")
+        picture.setPixmap(found.scaledToWidth(236, Qt.TransformationMode.SmoothTransformation))
+        words = self.tr("From above: the teacher in all of its steps, the teacher in as few as the student, the student")
+        picture.setToolTip(words)
+        picture.setAccessibleName(words)
+        return picture
 
     def _description(self, v: Variant) -> str:
         parts = [text.kind_name(v.kind)]
@@ -227,7 +245,7 @@ class Inspector(QFrame):
         tip = conditions_text(speed) if speed else ""
         out.append(
             (
-                self.tr("Decode") if pace == "decode" else self.tr("Prefill"),
+                pace_name(pace),
                 measure(pace).show(speed.value if speed else None),
                 change,
                 share,
@@ -340,14 +358,17 @@ class Inspector(QFrame):
         row.setContentsMargins(0, 6, 0, 0)
         row.setSpacing(2)
         judged = v.info.task in ("causal-lm", "classifier")
-        parts = [("layers", self.tr("Layers…"), self.tr("Weights and activations before and after, with the grid drawn in"), True, "")]
+        tip, why = self.tr("Weights and activations before and after, with the grid drawn in"), self.tr("It's for models of text.")
+        parts = [("layers", self.tr("Layers…"), tip, v.info.task != "diffusion", why)]
         if not v.info.quantization:
             why = self.tr("It gives no probabilities, so there is no KL to measure.")
             tip = self.tr("How much each layer minds fewer bits, and bits under a budget")
             parts.insert(0, ("sensitivity", self.tr("Sensitivity…"), tip, judged, why))
             tip = self.tr("What each attention head is worth; switch them off and cut them")
             why = self.tr("It isn't known what it's for, so there is no loss to judge heads by.")
-            parts.insert(1, ("heads", self.tr("Heads…"), tip, v.info.task != "unknown", why))
+            if v.info.task == "diffusion":
+                why = self.tr("It draws images; heads are judged in models of text.")
+            parts.insert(1, ("heads", self.tr("Heads…"), tip, v.info.task not in ("unknown", "diffusion"), why))
         for action, words, tip, able, why in parts:
             press = button(words, lambda action=action: self._want(action), name=action)
             press.setProperty("flat", True)

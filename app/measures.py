@@ -65,6 +65,12 @@ def measure(kind: str) -> Measure:
     return table[kind]() if kind in table else Measure(kind, kind.replace("_", " ").capitalize())
 
 
+def pace_name(kind: str) -> str:
+    """A kind of speed in a word, for narrow places."""
+    tr = _translate
+    return {"decode": tr("measures", "Decode"), "draw": tr("measures", "Drawing")}.get(kind, tr("measures", "Prefill"))
+
+
 def half_width(m: Measurement) -> str:
     """The 95 % interval as '± x' in the measure's unit; '' where it isn't known."""
     if m.interval is None:

@@ -57,6 +57,7 @@ class TradeoffView(QFrame):
             ("memory", self.tr("Resident memory")),
             ("speed", self.tr("Decode speed")),
             ("prefill", measure("prefill").title),
+            ("draw", measure("draw").title),
         ):
             self.x_choice.addItem(words, kind)
         for kind in Y_KINDS:

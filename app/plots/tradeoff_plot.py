@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 
 from app import text
 from app.library_model import Library, indistinguishable, running
-from app.measures import half_width, measure
+from app.measures import half_width, measure, pace_name
 from app.plots import geometry as g
 from app.plots.chart import Chart
 from app.plots.hover_card import draw_card
@@ -143,6 +143,7 @@ class TradeoffPlot(Chart):
             "memory": self.tr("Resident memory (MB, log scale)"),
             "speed": self.tr("Decode speed (tokens/s, log scale; right is better)"),
             "prefill": self.tr("Prefill speed (tokens/s, log scale; right is better)"),
+            "draw": self.tr("Drawing speed (images/s, log scale; right is better)"),
         }[x_kind]
         unit = f"{spec.unit}, " if spec.unit else ""
         if spec.log:
@@ -156,7 +157,7 @@ class TradeoffPlot(Chart):
 
     @property
     def less_x(self) -> bool:
-        return self.x_kind not in ("speed", "prefill")
+        return self.x_kind not in ("speed", "prefill", "draw")
 
     def x_of(self, v: Variant) -> float | None:
         """Where a variant lies across, in log2 of MB, millions or tokens/s; None where that isn't known."""
@@ -169,7 +170,7 @@ class TradeoffPlot(Chart):
             resident = m.value if m else v.ledger.resident_bytes
             value = resident / 1e6 if resident else None
         else:
-            m = self.library.latest(v.id, "decode" if self.x_kind == "speed" else "prefill")
+            m = self.library.latest(v.id, "decode" if self.x_kind == "speed" else self.x_kind)
             value = m.value if m else None
         return math.log2(value) if value and value > 0 else None
 
@@ -331,6 +332,7 @@ class TradeoffPlot(Chart):
                 "disk": text.fmt_bytes(value * 1e6),
                 "memory": text.fmt_bytes(value * 1e6),
                 "parameters": text.fmt_count(value * 1e6),
+                "draw": measure("draw").show(value),
             }.get(self.x_kind, f"{text.fmt_number(value, 3)} tok/s")
             sign = "≤" if self.less_x else "≥"
         else:
@@ -585,7 +587,7 @@ class TradeoffPlot(Chart):
         figure = f"{spec.show(dot.measured.value)} {half_width(dot.measured)}".strip()
         rows.append((spec.title, figure, change))
         pace = lib.speed_kind(v)
-        called = self.tr("Decode") if pace == "decode" else self.tr("Prefill")
+        called = pace_name(pace)
         speed, speed_before = lib.latest(v.id, pace), lib.latest(parent.id, pace) if parent else None
         if speed:
             faster = f"{text.TIMES}{speed.value / speed_before.value:.2f}" if speed_before and speed_before.value else ""

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import onnx
@@ -12,13 +14,17 @@ from core.errors import Cancelled, UserError
 from core.export import onnx as exporting
 from core.export import parity
 from core.export.onnx import export
-from core.export.runtime import CausalSession, open_session, read_graph, tensors_of
+from core.export.runtime import CausalSession, OnnxGenerator, open_session, read_graph, tensors_of
 from core.models import packed, save
 from core.models.blocks import linears, replace
 from core.models.load import load
 from core.models.packed import PackedLinear
+from core.models.packed_embedding import pack_embedding
+from core.records import OnnxOptions
 from core.run import Run
 from tests.conftest import make_pico, make_tokenizer
+
+FAST = OnnxOptions(profile="fast")
 
 
 def names(folder) -> set[str]:
@@ -28,7 +34,7 @@ def names(folder) -> set[str]:
 def test_folder_holds_what_a_runtime_needs(exported, pico_llama):
     folder, report = exported
     wanted = {"model.onnx", "model.onnx.data", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"}
-    wanted |= {"genai_config.json"}
+    wanted |= {"genai_config.json", "example.py"}
     assert names(folder) == wanted | {"export_report.json"}
     assert json.loads((folder / "export_report.json").read_text()) == json.loads(json.dumps(report))
     config = json.loads((folder / "config.json").read_text())
@@ -184,7 +190,7 @@ def test_cancelled_at_any_stage_leaves_nothing(pico_llama, exported, tmp_path, s
     run._sink = sink
     plan = trace.Plan(torch.nn.Identity(), (), trace.Signature(report["inputs"], report["outputs"]))
     _without_tracing(monkeypatch, plan)
-    monkeypatch.setattr(exporting, "_write", lambda graph, made: shutil.copytree(exported[0], made, dirs_exist_ok=True))
+    monkeypatch.setattr(exporting, "_write", lambda graph, made, place: shutil.copytree(exported[0], made, dirs_exist_ok=True))
     with pytest.raises(Cancelled):
         export(pico_llama, tmp_path / "out", run)
     assert names(tmp_path) == set()
@@ -196,7 +202,7 @@ def test_a_wrong_export_is_caught_and_leaves_no_folder(pico_llama, exported, tmp
 
     report = exported[1]
 
-    def write(graph, made):
+    def write(graph, made, place):
         shutil.copytree(exported[0], made, dirs_exist_ok=True)
         (made / "export_report.json").unlink()
         data = np.fromfile(made / "model.onnx.data", np.float32)
@@ -267,17 +273,37 @@ def _distilbert(folder):
     return _saved(folder, DistilBertForSequenceClassification(config))
 
 
+def run_example(folder, *arguments) -> str:
+    """What example.py in `folder` says: run where nothing of Spokeshave's can be imported."""
+    command = [sys.executable, "-I", "example.py", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_example_generates_what_the_runtime_does(exported):
+    folder, _ = exported
+    wanted = OnnxGenerator(folder).generate("the old sailor", max_new_tokens=12)["text"]
+    assert run_example(folder, "the old sailor", "12") == wanted + "\n"
+    assert "core" not in (folder / "example.py").read_text()
+
+
 @pytest.mark.parametrize("make", [_gpt2, _gemma2, _bert, _distilbert], ids=lambda f: f.__name__.strip("_"))
 def test_other_architectures(make, tmp_path):
     torch.manual_seed(0)
     report = export(make(tmp_path / "model"), tmp_path / "out", Run())
     assert report["max_abs"] <= 1e-4
     assert not any("itself" in note for note in report["notes"])  # attention went in as ours
+    said = run_example(tmp_path / "out", "the quick brown fox", "a long story") if make in (_bert, _distilbert) else ""
     if make is _bert:
+        alike = np.array([[float(x) for x in line.split("\t")] for line in said.splitlines()])
+        assert alike.shape == (2, 2)
+        assert np.allclose(np.diag(alike), 1, atol=2e-3)
         assert list(report["inputs"]) == ["input_ids", "attention_mask", "token_type_ids"]
         assert list(report["outputs"]) == ["last_hidden_state"]
     elif make is _distilbert:
         assert report["outputs"] == {"logits": ("batch", 3)}
+        rows = [line.split("\t") for line in said.splitlines()]
+        assert [row[2] for row in rows] == ["the quick brown fox", "a long story"]
+        assert all(row[0].startswith("LABEL_") and 1 / 3 <= float(row[1]) <= 1 for row in rows)
     else:
         assert report["greedy"]["equal"] == report["greedy"]["tokens"] > 0
 
@@ -320,6 +346,80 @@ def test_offsets_are_kept(tmp_path):
     report = export(quantized(source, tmp_path / "quantized", lambda name: (4, 16, False)), tmp_path / "out", Run())
     assert report["nodes"]["MatMulNBits"] == 7
     assert report["max_abs"] <= 1e-4
+
+
+def with_table(source, folder, bits, group_size):
+    """A copy of `source` whose embedding, which its output layer reads too, is on a grid as well as its linear layers."""
+    loaded = load(source, dtype="float32")
+    for name, module in linears(loaded.model):
+        quant = packed.quantize(module.weight, bits, group_size=group_size, symmetric=False, scale_dtype=torch.float32)
+        replace(loaded.model, name, PackedLinear.from_linear(module, quant))
+    table = loaded.model.get_input_embeddings().weight
+    pack_embedding(loaded.model, packed.quantize(table, bits, group_size=group_size, symmetric=False), torch.float32)
+    folder.mkdir()
+    save.save(loaded.model, folder, source, run=Run())
+    return folder
+
+
+def test_an_embedding_and_its_output_layer_are_packed_once(tmp_path):
+    source = make_pico(tmp_path / "model", layers=1, hidden=64)
+    report = export(with_table(source, tmp_path / "quantized", 4, 32), tmp_path / "out", Run(), options=FAST)
+    assert report["nodes"]["MatMulNBits"] == 8  # the output layer is one of them
+    assert report["contents"]["products"] == {"packed": 8, "widened": 0, "dense": 0, "computed": 0}
+    assert report["contents"]["unquantized"] == []
+    assert report["max_abs"] <= 1e-4
+    codes = [t for t in report["contents"]["largest"] if t["shape"] == [300, 2, 16]]
+    assert [t["type"] for t in codes] == ["uint8"]  # 300 rows of 64 in half bytes, once
+    assert report["data_bytes"] < 60_000  # the table alone took 76,800 in float32
+
+
+def test_rounded_activations_are_judged_by_probabilities(tmp_path, monkeypatch):
+    """Eight bits become fast products where they're close enough; where they're not, the exact ones are written and the report says so."""
+    source = make_pico(tmp_path / "model", layers=1, hidden=64)
+    folder = with_table(source, tmp_path / "quantized", 8, None)
+    monkeypatch.setitem(parity.ROUNDED, "kl", 1.0)
+    monkeypatch.setitem(parity.ROUNDED, "top1", 0.5)
+    options = OnnxOptions(activations="int8")
+    report = export(folder, tmp_path / "out", Run(), options=options)
+    assert report["activations"] == "int8"
+    assert report["nodes"]["MatMulNBits"] == 8
+    assert 0 < report["kl"] < 0.1
+    assert [c["limit"] for c in report["checks"]][:2] == [1.0, 0.5]
+    assert report["rounding_tried"]["32"]["kl"] == pytest.approx(report["kl"], rel=1)
+    model = read_graph(tmp_path / "out")
+    levels = {a.i for n in model.graph.node if n.op_type == "MatMulNBits" for a in n.attribute if a.name == "accuracy_level"}
+    assert levels == {4}
+
+
+def test_activations_that_may_not_be_rounded_stay_as_they_are(pico_llama, monkeypatch):
+    loaded = load(pico_llama, dtype="float32")
+    answers = parity.reference(loaded.model, loaded.tokenizer, Run(), context=64, cache_name=_cache_name(loaded.model))
+    layers = dict.fromkeys(name for name, _ in linears(loaded.model))
+    monkeypatch.setitem(parity.ROUNDED, "kl", 0.0)
+    notes = []
+    block, tried = exporting._rounding(loaded.model, layers, answers, Run(), notes)
+    assert block is None
+    assert tried["16"]["kl"] < tried["32"]["kl"]  # outliers make shorter blocks coarse
+    assert notes == ["Activations rounded to int8 changed too much, so quantized layers multiply float32 ones."]
+    notes.clear()
+    assert exporting._rounding(loaded.model, layers, {}, Run(), notes) == (None, {})
+    assert "probabilities" in notes[0]
+
+
+def test_files_for_transformers_js_and_an_older_runtime(pico_llama, tmp_path, monkeypatch):
+    """Weights split into files of a few kilobytes here, as they are at 2 GB, the graph under the name of its precision."""
+    monkeypatch.setattr(exporting, "SHARD", 40_000)
+    options = OnnxOptions(layout="transformers.js", runtime="1.15")
+    report = export(pico_llama, tmp_path / "out", Run(), options=options)
+    files = names(tmp_path / "out" / "onnx")
+    assert "model.onnx" in files
+    assert len(files) > 2
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    assert config["transformers.js_config"] == {"dtype": "fp32", "use_external_data_format": {"model.onnx": len(files) - 1}}
+    assert report["ir"] == 9
+    assert report["max_abs"] <= 1e-4  # the check read the files where they are
+    assert OnnxGenerator(tmp_path / "out").generate("the old sailor", max_new_tokens=3)["tokens"] == 3
+    assert run_example(tmp_path / "out", "the old sailor", "3")
 
 
 # ---- real models ---------------------------------------------------------------------------------------------------------
