@@ -373,10 +373,14 @@ class OnnxOptions(Record):
     generators; others, and what can't be fused, are written portable, and the report says so).
     activations: what quantized layers multiply by. 'int8' rounds each token's activations in small blocks, which is faster and no
     longer exact; where the check finds that it changes too much, float32 is written instead.
+    layout: 'transformers.js' puts the graph where that library looks for it, under the name that it has for its precision.
+    runtime: the oldest onnxruntime that is to open the file, as '1.17'; '' for any that Spokeshave itself knows.
     """
 
     profile: Literal["portable", "fast"] = "portable"
     activations: Literal["float32", "int8"] = "float32"
+    layout: Literal["plain", "transformers.js"] = "plain"
+    runtime: str = Field("", pattern=r"^(\d+\.\d+)?$")
 
 
 class ExportSpec(Spec):

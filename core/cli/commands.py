@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -1080,18 +1081,64 @@ class Painter:
     show_default=True,
     help="What quantized layers multiply by: float32 is exact; int8 is faster, where the check finds it close enough.",
 )
+@click.option(
+    "--layout",
+    type=click.Choice(("plain", "transformers.js")),
+    default="plain",
+    show_default=True,
+    help="transformers.js: files where that library looks for them.",
+)
+@click.option("--runtime", default="", metavar="1.N", help="The oldest onnxruntime that is to open the file.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export there.")
 @device_option
 def export_onnx(
-    workspace: str, variant: str, to: str, profile: str, activations: str, overwrite: bool, device: str, as_json: bool, debug: bool
+    workspace: str,
+    variant: str,
+    to: str,
+    profile: str,
+    activations: str,
+    layout: str,
+    runtime: str,
+    overwrite: bool,
+    device: str,
+    as_json: bool,
+    debug: bool,
 ) -> None:
     """Export to ONNX and check the result against torch; not passed is not done."""
     home = Workspace(workspace)
     source = home.variant(variant)
-    options = OnnxOptions(profile=profile, activations=activations)
+    if not re.fullmatch(r"(\d+\.\d+)?", runtime):
+        raise click.BadParameter("name it as 1.17", param_hint="--runtime")
+    options = OnnxOptions(profile=profile, activations=activations, layout=layout, runtime=runtime)
     place = str(Path(to).expanduser().absolute())
     spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=place, overwrite=overwrite, onnx=options)
     _export(spec, source.name, device, as_json, debug)
+
+
+@command("inspect-onnx")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+def inspect_onnx(folder: str, as_json: bool, debug: bool) -> None:
+    """What an exported graph is made of: operators, what was fused or packed, and where its bytes are."""
+    from core.export.contents import contents
+
+    found = contents(Path(folder))
+    if as_json:
+        return document(found)
+    nodes = table("operator", ">nodes", "in the standard", title="Operators")
+    outside = {name.rpartition(".")[2] for name in found["beyond_standard"]}
+    for name, count in found["operators"].items():
+        nodes.add_row(name, str(count), "no" if name in outside else "yes")
+    show(nodes)
+    weights = table("weight", "type", "shape", ">bytes", title="Largest weights")
+    for one in found["largest"]:
+        weights.add_row(one["name"], one["type"], " x ".join(map(str, one["shape"])), f"{one['bytes']:,}")
+    show(weights)
+    made = table("what", ">nodes", title="Fused and packed")
+    for name, count in [("fused attention", found["fused"]["attention"]), ("fused norms", found["fused"]["norms"])]:
+        made.add_row(name, str(count))
+    for name, count in found["products"].items():
+        made.add_row(f"{name} products", str(count))
+    show(made)
 
 
 @command("export-gguf")

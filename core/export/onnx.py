@@ -26,9 +26,11 @@ import psutil
 
 import core
 from core.errors import Cancelled, UserError, explain
-from core.export import parity
+from core.export import examples, parity
+from core.export.contents import contents
 from core.export.genai import GENAI, genai_config
 from core.export.runtime import DATA, GRAPH
+from core.export.suited import suit
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import OnnxOptions, SourceInfo, now
 from core.run import Run
@@ -38,6 +40,8 @@ T = TypeVar("T")
 
 TASKS = ("causal-lm", "encoder", "classifier")
 MEMORY_FACTOR = 3.5  # peak over the float32 weights: the model, its answers, the graph being written, and the check's own session
+SHARD = 2_000_000_000  # bytes of a data file, at most: some runtimes and hubs stop at 2 GB
+EXAMPLE, EXAMPLES = "example.py", {"causal-lm": "generate", "encoder": "embed", "classifier": "classify"}
 BESIDE = (
     "generation_config.json",
     "tokenizer.json",
@@ -73,7 +77,7 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False, options
             made.mkdir()
             report = _make(folder, made, run, options or OnnxOptions())
             report["seconds"]["total"] = time.perf_counter() - begun
-            report["bytes"] = sum(p.stat().st_size for p in made.iterdir())
+            report["bytes"] = sum(p.stat().st_size for p in made.rglob("*") if p.is_file())
             write_atomically(made / REPORT, json.dumps(report, indent=1))
             run.check_cancelled()
             check_target(to, overwrite)
@@ -100,7 +104,7 @@ def _make(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str,
         report = _attempt(folder, made, run, options.model_copy(update={"activations": "float32"}))
         notes = report["notes"]
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
-        return report
+        return report | {"rounding_checks": json.loads(error.detail or "[]")}
 
 
 def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
@@ -119,31 +123,39 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
         loaded = load(folder, device="cpu", dtype="float32", packed=True)
         _refuse(loaded.info)
     from core.export import trace
+    from core.models.blocks import linears
 
     model, notes = loaded.model, []
-    rounded = None
+    rounded, tried = None, {}
     with stage("Asking the original", "reference"):
         quants = trace.unpack_linears(model)
         causal = loaded.info.task == "causal-lm"
         name = trace.cache_name(model) if causal else None
         answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name)
         if options.activations == "int8" and quants:
-            rounded = _rounding(model, quants, answers, run, notes)
+            rounded, tried = _rounding(model, quants, answers, run, notes)
     with stage("Tracing", "trace"):
         packed = trace.pack_linears(model, quants, rounded=rounded)
         rounds = bool(packed["nbits"] and rounded)
+        unquantized = [n for n, _ in linears(model, head=True)] if quants else []
         program, plan = _capture(loaded.info, model, options.profile, notes)
     with stage("Writing the graph", "convert"):
         graph = _traced(loaded.info, trace.convert, program, plan)
         if quants:
             trace.narrow_dense(graph)
-        _write(graph, made)
+        if options.runtime:
+            suit(graph, options.runtime)
+        place = _place(options.layout, quants)
+        _write(graph, made, place)
         del graph, program, model, loaded.model
     with stage("Writing tokenizer and configuration", "files"):
         _write_beside(folder, made)
-        if causal:
+        if options.layout == "transformers.js":
+            _for_transformers_js(made, place)
+        elif causal:
             beside = genai_config(made, plan.signature, loaded.info.context)
             write_atomically(made / GENAI, json.dumps(beside, indent=2))
+        shutil.copyfile(Path(examples.__file__).with_name(f"{EXAMPLES[loaded.info.task]}.py"), made / EXAMPLE)
     with stage("Checking with onnxruntime", "check"):
         expected = {
             "inputs": plan.signature.inputs,
@@ -175,6 +187,8 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
         "inputs": plan.signature.inputs,
         "outputs": plan.signature.outputs,
         **figures,
+        **({"rounding_tried": tried} if tried else {}),
+        "contents": contents(made) | {"unquantized": unquantized},
         "notes": notes,
         "seconds": seconds,
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
@@ -208,17 +222,19 @@ def _refuse(info: SourceInfo) -> None:
         )
 
 
-def _rounding(model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str]) -> int | None:
-    """The block in which activations may be rounded; None, and a note, where they're better left alone."""
+def _rounding(
+    model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str]
+) -> tuple[int | None, dict[str, dict[str, float]]]:
+    """(the block in which activations may be rounded; None, and a note, where they're better left alone; what each that was tried gave)."""
     from core.export import rounding
 
     if "prompt" not in answers:
         notes.append("Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.")
-        return None
-    block = rounding.block_for(model, quants, answers, run)
+        return None, {}
+    block, tried = rounding.block_for(model, quants, answers, run)
     if block is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
-    return block
+    return block, tried
 
 
 def _capture(info: SourceInfo, model: Any, profile: str, notes: list[str]) -> tuple[Any, Any]:
@@ -264,12 +280,35 @@ def _traced(info: SourceInfo, step: Callable[..., T], *args: Any) -> T:
         ) from error
 
 
-def _write(graph: Any, made: Path) -> None:
+def _place(layout: str, quants: dict[str, Any]) -> str:
+    """The graph's name within the folder. Transformers.js chooses by names: 'model', and 'q4' or 'quantized' after it."""
+    if layout == "plain":
+        return GRAPH
+    widths = {q.bits <= 4 for q in quants.values()}
+    return f"onnx/model{'' if not quants else '_q4' if True in widths else '_quantized'}.onnx"
+
+
+def _write(graph: Any, made: Path, place: str) -> None:
+    """Weights go beside the graph, into several files where they're more than SHARD bytes."""
     import onnx_ir
 
-    onnx_ir.save(graph, made / GRAPH, external_data=DATA)
-    with open(made / GRAPH, "rb") as out:
+    path = made / place
+    path.parent.mkdir(exist_ok=True)
+    held = sum(v.const_value.nbytes for v in graph.graph.initializers.values() if v.const_value is not None)
+    data = DATA if place == GRAPH else f"{path.name}_data"
+    onnx_ir.save(graph, path, external_data=data, max_shard_size_bytes=SHARD if held > SHARD else None)
+    with open(path, "rb") as out:
         os.fsync(out.fileno())
+
+
+def _for_transformers_js(made: Path, place: str) -> None:
+    """Tells Transformers.js, in config.json, which of its precisions the graph is and that its weights are beside it."""
+    config = read_json(made / "config.json")
+    stem = Path(place).stem
+    dtype = {"model": "fp32", "model_q4": "q4", "model_quantized": "q8"}[stem]
+    files = len([p for p in (made / place).parent.iterdir() if p.suffix != ".onnx"])
+    config["transformers.js_config"] = {"dtype": dtype, "use_external_data_format": {f"{stem}.onnx": files}}
+    write_atomically(made / "config.json", json.dumps(config, indent=2))
 
 
 def _write_beside(folder: Path, made: Path) -> None:

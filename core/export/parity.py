@@ -27,7 +27,7 @@ import numpy as np
 import onnx
 
 from core.errors import UserError, explain
-from core.export.runtime import CausalSession, open_session, read_graph, referenced, tensors_of
+from core.export.runtime import CausalSession, graph_file, open_session, read_graph, referenced, tensors_of
 from core.run import Run
 
 LIMIT = 1e-3  # largest absolute difference of a logit, or of a hidden state
@@ -252,7 +252,8 @@ def structure(folder: Path, expected: dict[str, Any]) -> dict[str, Any]:
             count=count,
         )
     used_bytes = sum(length for ranges in referenced(model).values() for _, length in ranges)
-    data_bytes = sum((folder / name).stat().st_size for name in referenced(model) if (folder / name).is_file())
+    beside = graph_file(folder).parent
+    data_bytes = sum((beside / name).stat().st_size for name in referenced(model) if (beside / name).is_file())
     spare = data_bytes - used_bytes
     if spare > UNREFERENCED + used_bytes // 100:
         raise UserError(
@@ -265,7 +266,7 @@ def structure(folder: Path, expected: dict[str, Any]) -> dict[str, Any]:
         "opset": {o.domain or "ai.onnx": o.version for o in model.opset_import},
         "ir": model.ir_version,
         "nodes": dict(sorted(nodes.items(), key=lambda item: -item[1])),
-        "graph_bytes": (folder / "model.onnx").stat().st_size,
+        "graph_bytes": graph_file(folder).stat().st_size,
         "data_bytes": data_bytes,
         "referenced_bytes": used_bytes,
     }
@@ -286,6 +287,7 @@ def compare(folder: Path, answers: dict[str, np.ndarray], expected: dict[str, An
         "tokens": len(answers["ids"]),
         "checks": checks.done,
         "runtime": onnxruntime.__version__,
+        "providers": onnxruntime.get_available_providers(),
         **figures,
     }
     return found | {"check_seconds": time.perf_counter() - begun}

@@ -32,19 +32,22 @@ def round_blocks(x: Tensor, block: int) -> Tensor:
     return ((runs / scale).round() * scale).flatten(-2)[..., :columns]
 
 
-def block_for(model: nn.Module, names: Iterable[str], answers: dict[str, np.ndarray], run: Run) -> int | None:
-    """The longest of BLOCKS with which the named dense layers (on their grid's exact values) may round their inputs; None where
-    each changes too much. answers: of `parity.reference`."""
+def block_for(
+    model: nn.Module, names: Iterable[str], answers: dict[str, np.ndarray], run: Run
+) -> tuple[int | None, dict[str, dict[str, float]]]:
+    """(the longest of BLOCKS with which the named dense layers, on their grid's exact values, may round their inputs; None where each
+    changes too much; {block: {kl, top1}} of those that were tried). answers: of `parity.reference`."""
+    tried: dict[str, dict[str, float]] = {}
     layers = [m for m in map(model.get_submodule, names) if isinstance(m, nn.Linear) and not isinstance(m, RoundedInputLinear)]
     ids, wanted = torch.from_numpy(answers["ids"])[None], answers["answer"]
     for block in BLOCKS:
         run.check_cancelled()
         found = _ask(model, layers, ids, block)
-        changed = float((found.argmax(-1) != wanted.argmax(-1)).mean())
-        room = 1 - ROOM * (1 - parity.ROUNDED["top1"])
-        if parity.divergence(wanted, found) <= ROOM * parity.ROUNDED["kl"] and 1 - changed >= room:
-            return block
-    return None
+        kl, top1 = parity.divergence(wanted, found), float((found.argmax(-1) == wanted.argmax(-1)).mean())
+        tried[str(block)] = {"kl": kl, "top1": top1}
+        if kl <= ROOM * parity.ROUNDED["kl"] and 1 - top1 <= ROOM * (1 - parity.ROUNDED["top1"]):
+            return block, tried
+    return None, tried
 
 
 def _ask(model: nn.Module, layers: list[nn.Module], ids: Tensor, block: int) -> np.ndarray:

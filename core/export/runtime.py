@@ -27,9 +27,16 @@ GRAPH, DATA = "model.onnx", "model.onnx.data"
 _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
+def graph_file(folder: Path) -> Path:
+    """Where the graph of an export is: model.onnx, or the one in the folder 'onnx' that Transformers.js looks into."""
+    folder = Path(folder)
+    others = sorted((folder / "onnx").glob("*.onnx"))
+    return others[0] if others and not (folder / GRAPH).is_file() else folder / GRAPH
+
+
 def read_graph(folder: Path) -> onnx.ModelProto:
-    """The graph of model.onnx, without its external data. Raises UserError where it's missing or isn't one."""
-    path = Path(folder) / GRAPH
+    """The graph of an export, without its external data. Raises UserError where it's missing or isn't one."""
+    path = graph_file(folder)
     if not path.is_file():
         raise UserError(
             "{folder} holds no {file}, so it isn't an ONNX export.",
@@ -80,14 +87,14 @@ def referenced(model: onnx.ModelProto) -> dict[str, list[tuple[int, int]]]:
 def check_data(folder: Path, model: onnx.ModelProto) -> None:
     """Raises UserError where an external data file is missing or ends before what the graph refers to."""
     for name, ranges in referenced(model).items():
-        path = Path(folder) / name
+        path = graph_file(folder).parent / name
         if not path.is_file():
             raise UserError(
                 "The weights' file {file} is missing beside {graph}.",
                 hint="Copy both files together, or export the model again.",
                 kind="model",
                 file=name,
-                graph=GRAPH,
+                graph=graph_file(folder).name,
             )
         needed, there = max(offset + length for offset, length in ranges), path.stat().st_size
         if there < needed:
@@ -117,7 +124,7 @@ def open_session(folder: Path, threads: int | None = None) -> onnxruntime.Infere
     if wanted:
         options.intra_op_num_threads = wanted
     try:
-        return onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(str(graph_file(folder)), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises a kind of its own for each status, all derived from Exception
         raise _not_opened(folder, graph, error) from error
 
@@ -140,14 +147,14 @@ def _not_opened(folder: Path, graph: onnx.ModelProto, error: Exception) -> UserE
             "This onnxruntime is too old for the operators in {path}.",
             hint="Update onnxruntime, or export the model again with this version of Spokeshave.",
             kind="model",
-            path=str(folder / GRAPH),
+            path=str(graph_file(folder)),
             detail=text,
         )
     return UserError(
         "onnxruntime can't open {path}: {reason}",
         hint="Export the model again.",
         kind="model",
-        path=str(folder / GRAPH),
+        path=str(graph_file(folder)),
         reason=text.strip().splitlines()[0][:200] if text.strip() else type(error).__name__,
         detail=text,
     )

@@ -1,0 +1,50 @@
+"""A graph for an older onnxruntime: the IR that it reads, and a sentence where it lacks the operators.
+
+The IR that a release reads is the one of the ONNX release that it was built with (onnxruntime's compatibility table). Operators
+beyond the standard came one by one: 4-bit products of packed codes with 1.17, rotary embeddings within grouped attention with 1.18,
+8-bit products with 1.22.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.errors import UserError
+
+OLDEST = (1, 14)  # reads opset 18
+IR = (((1, 22), 11), ((1, 18), 10), ((1, 15), 9), (OLDEST, 8))  # from this release on, this IR
+
+
+def ir_of(release: tuple[int, int]) -> int:
+    return next(ir for since, ir in IR if release >= since)
+
+
+def suit(graph: Any, runtime: str) -> None:
+    """Lowers the IR of an onnx_ir model to what onnxruntime `runtime` ('1.17') reads.
+
+    Raises UserError where that release is too old for the graph's operators, or no release at all.
+    """
+    major, minor = (int(part) for part in runtime.split("."))
+    needed = _needed(graph)
+    if (major, minor) < needed:
+        raise UserError(
+            "onnxruntime {runtime} is too old for the operators of this graph, which {needed} brought.",
+            hint="Name a later onnxruntime, or choose the portable profile and exact products.",
+            runtime=runtime,
+            needed=".".join(map(str, needed)),
+        )
+    graph.ir_version = min(graph.ir_version, ir_of((major, minor)))
+
+
+def _needed(graph: Any) -> tuple[int, int]:
+    """The first release with all that the graph is made of."""
+    nodes = list(graph.graph)
+    packed = {node.attributes["bits"].as_int() for node in nodes if node.op_type == "MatMulNBits"}
+    needed = [OLDEST]
+    if packed:
+        needed.append((1, 17))
+    if any(node.op_type == "GroupQueryAttention" for node in nodes):
+        needed.append((1, 18))
+    if 8 in packed:
+        needed.append((1, 22))
+    return max(needed)
