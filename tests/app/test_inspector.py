@@ -1,8 +1,8 @@
 """The inspector: figures against the root, the ledger, measurements with their conditions, the recipe."""
 
 import pytest
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QToolButton
 
 from app.inspector import Inspector, _MeasureRow
 from app.library_model import Library
@@ -129,3 +129,32 @@ def test_an_encoder_cant_draft(inspector):
     assert "Cosine" in words(inspector)
     assert "Prefill" in words(inspector)
     assert "Decode" not in words(inspector)
+
+
+def test_a_diffusion_model_shows_what_it_draws_and_offers_nothing_for_text(inspector, tmp_path):
+    library = inspector.library
+    for name, parent, steps, distance in (("digits", None, 32, 1.2), ("four", "digits", 4, 1.4)):
+        variant = invent_variant(name, name, parent, "distilled" if parent else "original", "fewer_steps", {}, 1, 1, 1, 60)
+        variant = variant.model_copy(update={"info": variant.info.model_copy(update={"task": "diffusion", "tokens_hash": ""})})
+        known = {"steps": steps, "images": "digits.npz", "seed": 0}
+        figures = [
+            Measurement(kind="frechet", value=distance, stderr=0.1, n=1000, conditions=known),
+            Measurement(kind="draw", value=1000 / steps, n=5, unit="images/s", conditions={"steps": steps}),
+        ]
+        put(library.workspace, variant, figures)
+    picture = QImage(524, 160, QImage.Format.Format_Grayscale8)
+    picture.save(str(library.workspace.path("four") / "samples.png"))
+    library.refresh()
+    library.select("four")
+    shown = words(inspector)
+    assert "Drawing" in shown
+    assert "×8.00" in shown  # as many images in the time, though the steps differ
+    assert inspector.findChild(QLabel, "samples").pixmap().width() == 236
+    assert library.scores("frechet")["four"].comparable
+    assert library.scores("frechet")["digits"].comparable
+    for action in ("heads", "layers", "sensitivity"):
+        press = next(b for b in inspector.findChildren(QAbstractButton) if b.objectName() == action)
+        assert not press.isEnabled()
+        assert press.toolTip()
+    library.select("digits")
+    assert inspector.scroll.widget().findChild(QLabel, "samples") is None
