@@ -669,6 +669,22 @@
             <translation>莎士比亚作品，{size}。适合入门模型；其他模型请选用它们将会遇到的那类文本。</translation>
         </message>
         <message>
+            <source>Those that it learnt from</source>
+            <translation>它学过的图像</translation>
+        </message>
+        <message>
+            <source>The starter model learnt from the handwritten digits that come with Spokeshave.</source>
+            <translation>入门模型学的是 Spokeshave 自带的手写数字。</translation>
+        </message>
+        <message>
+            <source>Which images?</source>
+            <translation>用哪些图像？</translation>
+        </message>
+        <message>
+            <source>Noise is put on them for the model to take off; a fifth is kept aside to choose the best step by.</source>
+            <translation>给它们加上噪声让模型去除；留出五分之一用来选最佳的一步。</translation>
+        </message>
+        <message>
             <source>Which examples?</source>
             <translation>用哪些样例？</translation>
         </message>
@@ -2320,6 +2336,30 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>GGUF 文件中权重的存储类型；用 4 位时，嵌入和输出头为 8 位</translation>
         </message>
         <message>
+            <source>Portable: batches and padding</source>
+            <translation>通用：支持批次和填充</translation>
+        </message>
+        <message>
+            <source>Fast: one text at a time</source>
+            <translation>快速：一次一段文本</translation>
+        </message>
+        <message>
+            <source>Fast graphs are made of onnxruntime's own fused operators; portable ones take several texts at once</source>
+            <translation>快速图由 onnxruntime 自带的融合算子构成；通用图可同时处理多段文本</translation>
+        </message>
+        <message>
+            <source>Exact products</source>
+            <translation>精确乘积</translation>
+        </message>
+        <message>
+            <source>Rounded products, faster</source>
+            <translation>舍入乘积，更快</translation>
+        </message>
+        <message>
+            <source>Rounded: quantized layers round what comes in to int8, where the check finds that close enough; exact ones don't</source>
+            <translation>舍入：量化层把输入舍入为 int8，前提是检查认为足够接近；精确则不舍入</translation>
+        </message>
+        <message>
             <source>Choose a folder</source>
             <translation>选择文件夹</translation>
         </message>
@@ -3401,6 +3441,25 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         </message>
     </context>
     <context>
+        <name>ImagesChoice</name>
+        <message>
+            <source>Choose images</source>
+            <translation>选择图像</translation>
+        </message>
+        <message>
+            <source>Arrays of images (*.npz);;All files (*)</source>
+            <translation>图像数组 (*.npz);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>An .npz file, or a folder with a folder of pictures for each class</source>
+            <translation>一个 .npz 文件，或每个类别一个图片子文件夹的文件夹</translation>
+        </message>
+        <message>
+            <source>Images of my own</source>
+            <translation>我自己的图像</translation>
+        </message>
+    </context>
+    <context>
         <name>Inspector</name>
         <message>
             <source>Export…</source>
@@ -3435,6 +3494,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>大小</translation>
         </message>
         <message>
+            <source>Drawn from the same noise</source>
+            <translation>由同一噪声画出</translation>
+        </message>
+        <message>
             <source>Measurements</source>
             <translation>测量结果</translation>
         </message>
@@ -3455,20 +3518,16 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>配方</translation>
         </message>
         <message>
+            <source>From above: the teacher in all of its steps, the teacher in as few as the student, the student</source>
+            <translation>自上而下：用全部步数的教师、与学生步数相同的教师、学生</translation>
+        </message>
+        <message>
             <source>{setting}: {value}</source>
             <translation>{setting}：{value}</translation>
         </message>
         <message>
             <source>Size on disk</source>
             <translation>磁盘大小</translation>
-        </message>
-        <message>
-            <source>Decode</source>
-            <translation>解码</translation>
-        </message>
-        <message>
-            <source>Prefill</source>
-            <translation>预填充</translation>
         </message>
         <message>
             <source>Weights that aren't zero, against all of the original's</source>
@@ -3519,12 +3578,16 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>峰值内存</translation>
         </message>
         <message>
-            <source>Layers…</source>
-            <translation>各层…</translation>
-        </message>
-        <message>
             <source>Weights and activations before and after, with the grid drawn in</source>
             <translation>前后的权重和激活值，并画出网格</translation>
+        </message>
+        <message>
+            <source>It's for models of text.</source>
+            <translation>只适用于文本模型。</translation>
+        </message>
+        <message>
+            <source>Layers…</source>
+            <translation>各层…</translation>
         </message>
         <message>
             <source>It gives no probabilities, so there is no KL to measure.</source>
@@ -3545,6 +3608,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>It isn't known what it's for, so there is no loss to judge heads by.</source>
             <translation>不知道它的用途，因此没有损失可用来评判注意力头。</translation>
+        </message>
+        <message>
+            <source>It draws images; heads are judged in models of text.</source>
+            <translation>它画的是图像；注意力头只在文本模型中评判。</translation>
         </message>
         <message>
             <source>Heads…</source>
@@ -3972,6 +4039,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Acc. %</source>
             <translation>准确率 %</translation>
+        </message>
+        <message>
+            <source>Fréchet</source>
+            <translation>弗雷歇</translation>
         </message>
         <message>
             <source>Perpl.</source>
@@ -4692,6 +4763,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>完成后测量：留出样本上的准确率、速度</translation>
         </message>
         <message>
+            <source>Measure it afterwards: likeness to the images, speed</source>
+            <translation>之后测量：与图像的相似度、速度</translation>
+        </message>
+        <message>
             <source>Measure it afterwards: difference from the original, speed</source>
             <translation>完成后测量：与原模型的差异、速度</translation>
         </message>
@@ -4740,8 +4815,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>若 GGUF 的某种类型能容纳它自身的网格，则保留；不得不重新量化的层会被计数。</translation>
         </message>
         <message>
-            <source>The weights are written as float32, with the values that quantization left: exact, but not small.</source>
-            <translation>权重以 float32 写出，数值与量化后的相同：精确，但不小。</translation>
+            <source>Its own grid is written as it is, packed; nothing is quantized again.</source>
+            <translation>按其自身的网格原样打包写出；不再重新量化。</translation>
         </message>
         <message>
             <source>What's in the folder now is replaced once the export is whole.</source>
@@ -5180,6 +5255,14 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>词元相同的更小模型：可为前者打草稿。</translation>
         </message>
         <message>
+            <source>Digits</source>
+            <translation>数字</translation>
+        </message>
+        <message>
+            <source>A small diffusion model that draws handwritten digits.</source>
+            <translation>一个画手写数字的小扩散模型。</translation>
+        </message>
+        <message>
             <source>Or begin with a starter model</source>
             <translation>或者从入门模型开始</translation>
         </message>
@@ -5328,16 +5411,16 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
     <context>
         <name>TextChoice</name>
         <message>
-            <source>A text file of my own</source>
-            <translation>我自己的文本文件</translation>
-        </message>
-        <message>
             <source>Choose a text</source>
             <translation>选择文本</translation>
         </message>
         <message>
             <source>Text files (*.txt *.md *.text);;All files (*)</source>
             <translation>文本文件 (*.txt *.md *.text);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>A text file of my own</source>
+            <translation>我自己的文本文件</translation>
         </message>
     </context>
     <context>
@@ -5444,6 +5527,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>预填充速度（词元/秒，对数刻度；越靠右越好）</translation>
         </message>
         <message>
+            <source>Drawing speed (images/s, log scale; right is better)</source>
+            <translation>绘图速度（张/秒，对数刻度；越靠右越好）</translation>
+        </message>
+        <message>
             <source>{title} ({unit}log scale, up is better)</source>
             <translation>{title}（{unit}对数刻度，越靠上越好）</translation>
         </message>
@@ -5458,14 +5545,6 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Size</source>
             <translation>大小</translation>
-        </message>
-        <message>
-            <source>Decode</source>
-            <translation>解码</translation>
-        </message>
-        <message>
-            <source>Prefill</source>
-            <translation>预填充</translation>
         </message>
         <message>
             <source> and {n} more</source>
@@ -6134,6 +6213,94 @@ Drop a folder or a .gguf file here.</source>
             <translation>请以 *=8 开头，用于所有未点名的层。</translation>
         </message>
         <message>
+            <source>{name} has images of {have} channels, and the model draws {want}.</source>
+            <translation>{name} 的图像有 {have} 个通道，而模型画 {want} 个通道。</translation>
+        </message>
+        <message>
+            <source>Choose images that are grey or in colours, or another model.</source>
+            <translation>请选择灰度或彩色图像，或换一个模型。</translation>
+        </message>
+        <message>
+            <source>{path} doesn't exist.</source>
+            <translation>{path} 不存在。</translation>
+        </message>
+        <message>
+            <source>Choose an .npz file or a folder of pictures.</source>
+            <translation>请选择一个 .npz 文件或图片文件夹。</translation>
+        </message>
+        <message>
+            <source>{path} isn't a set of images.</source>
+            <translation>{path} 不是一组图像。</translation>
+        </message>
+        <message>
+            <source>Choose an .npz file with an array 'images', or a folder of pictures.</source>
+            <translation>请选择含有数组 'images' 的 .npz 文件，或图片文件夹。</translation>
+        </message>
+        <message>
+            <source>{name} has {count} images, too few to learn from.</source>
+            <translation>{name} 只有 {count} 张图像，不足以学习。</translation>
+        </message>
+        <message>
+            <source>Choose a set of at least 50.</source>
+            <translation>请选择至少 50 张的一组。</translation>
+        </message>
+        <message>
+            <source>{name} can't be read.</source>
+            <translation>无法读取 {name}。</translation>
+        </message>
+        <message>
+            <source>Make or download it again.</source>
+            <translation>请重新制作或下载。</translation>
+        </message>
+        <message>
+            <source>{name} has no array 'images' of bytes, (n, height, width) or (n, height, width, channels).</source>
+            <translation>{name} 中没有字节类型的数组 'images'，形状应为 (n, height, width) 或 (n, height, width, channels)。</translation>
+        </message>
+        <message>
+            <source>Save it by numpy.savez(path, images=..., labels=...).</source>
+            <translation>请用 numpy.savez(path, images=..., labels=...) 保存。</translation>
+        </message>
+        <message>
+            <source>{name} has {images} images and {labels} labels.</source>
+            <translation>{name} 有 {images} 张图像和 {labels} 个标签。</translation>
+        </message>
+        <message>
+            <source>Each image needs one label, or leave all of them out.</source>
+            <translation>每张图像需要一个标签，或者全部不要。</translation>
+        </message>
+        <message>
+            <source>{name} has pictures both in folders and beside them, so their classes aren't known.</source>
+            <translation>{name} 中既有在子文件夹里的图片，也有在外面的图片，因此类别不明。</translation>
+        </message>
+        <message>
+            <source>Put all of them into folders, one for each class, or none.</source>
+            <translation>请把它们全部放进各类别的文件夹，或者全都不放。</translation>
+        </message>
+        <message>
+            <source>The picture {file} can't be read.</source>
+            <translation>无法读取图片 {file}。</translation>
+        </message>
+        <message>
+            <source>Remove it, or save it anew.</source>
+            <translation>请移除它，或重新保存。</translation>
+        </message>
+        <message>
+            <source>{name} holds no pictures.</source>
+            <translation>{name} 中没有图片。</translation>
+        </message>
+        <message>
+            <source>Choose a folder of PNG or JPEG files.</source>
+            <translation>请选择含 PNG 或 JPEG 文件的文件夹。</translation>
+        </message>
+        <message>
+            <source>The pictures in {name} differ in size or colours ({sizes}).</source>
+            <translation>{name} 中的图片大小或颜色不一（{sizes}）。</translation>
+        </message>
+        <message>
+            <source>Bring them to one size first.</source>
+            <translation>请先统一它们的大小。</translation>
+        </message>
+        <message>
             <source>The examples {name} aren't those that the recipe was made with.</source>
             <translation>样例 {name} 与制作配方时所用的不同。</translation>
         </message>
@@ -6710,10 +6877,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>请修改其权限，或选择其他位置。</translation>
         </message>
         <message>
-            <source>{path} doesn't exist.</source>
-            <translation>{path} 不存在。</translation>
-        </message>
-        <message>
             <source>{path} can't be made: a file is where a folder should be.</source>
             <translation>无法创建 {path}：应为文件夹的位置上是一个文件。</translation>
         </message>
@@ -6788,6 +6951,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a longer text.</source>
             <translation>请选择更长的文本。</translation>
+        </message>
+        <message>
+            <source>Teaching the judge of images</source>
+            <translation>训练图像评判者</translation>
+        </message>
+        <message>
+            <source>Drawing</source>
+            <translation>绘图</translation>
         </message>
         <message>
             <source>The text has {tokens} token(s), and a score needs at least two.</source>
@@ -7054,6 +7225,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择导出的语言模型。</translation>
         </message>
         <message>
+            <source>This graph takes batch {batch} only.</source>
+            <translation>此图只接受批次 {batch}。</translation>
+        </message>
+        <message>
+            <source>Give it one text at a time, or export the portable profile.</source>
+            <translation>请一次给一段文本，或导出通用配置。</translation>
+        </message>
+        <message>
             <source>{folder} holds no tokenizer.json, so text can't be turned into tokens.</source>
             <translation>{folder} 中没有 tokenizer.json，因此无法把文本变成词元。</translation>
         </message>
@@ -7116,6 +7295,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a file that ends in {ending}.</source>
             <translation>请选择以 {ending} 结尾的文件。</translation>
+        </message>
+        <message>
+            <source>onnxruntime {runtime} is too old for the operators of this graph, which {needed} brought.</source>
+            <translation>onnxruntime {runtime} 太旧，不支持此图的算子，这些算子自 {needed} 起才有。</translation>
+        </message>
+        <message>
+            <source>Name a later onnxruntime, or choose the portable profile and exact products.</source>
+            <translation>请指定更新的 onnxruntime，或选择通用配置和精确乘积。</translation>
         </message>
         <message>
             <source>{path} is a file, and an export is a folder.</source>
@@ -7230,6 +7417,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>分类器</translation>
         </message>
         <message>
+            <source>diffusion models</source>
+            <translation>扩散模型</translation>
+        </message>
+        <message>
             <source>a model whose task isn't known</source>
             <translation>用途未知的模型</translation>
         </message>
@@ -7256,6 +7447,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a file with a text and its class in each row.</source>
             <translation>请选择每行含一段文本及其类别的文件。</translation>
+        </message>
+        <message>
+            <source>{method} needs images to learn from.</source>
+            <translation>{method} 需要用来学习的图像。</translation>
         </message>
         <message>
             <source>{method} needs a text to learn from.</source>
@@ -7310,20 +7505,32 @@ Drop a folder or a .gguf file here.</source>
             <translation>{name} 比一个 {context} 词元的窗口还短。</translation>
         </message>
         <message>
-            <source>Student</source>
-            <translation>学生</translation>
+            <source>Loss</source>
+            <translation>损失</translation>
         </message>
         <message>
-            <source>Who learns: another variant with the same tokens, or, where none is chosen, a shallower copy of the teacher. The variant that the method is applied to is the teacher.</source>
-            <translation>由谁来学：词元相同的另一个变体；若未选择，则为教师的较浅副本。方法所作用的变体就是教师。</translation>
+            <source>How far the student is from its teacher. Forward KL covers all that the teacher says; reverse KL keeps to what it says most; Jensen-Shannon is between them; total variation is what a draft's acceptance falls by; or the logits themselves.</source>
+            <translation>学生与教师相差多远。前向 KL 覆盖教师所说的一切；反向 KL 只守住它最常说的；Jensen-Shannon 介于两者之间；全变差就是草稿接受率的损失；也可以直接比较 logits。</translation>
         </message>
         <message>
-            <source>Layers to keep</source>
-            <translation>保留的层数</translation>
+            <source>Forward KL</source>
+            <translation>前向 KL</translation>
         </message>
         <message>
-            <source>Layers of the shallower copy, spread evenly over the teacher's, the first and last among them. Empty: half of them. Fewer are faster and learn less.</source>
-            <translation>较浅副本的层数，在教师的各层中均匀选取，包括首层和末层。留空：一半。层越少越快，学到的也越少。</translation>
+            <source>Reverse KL</source>
+            <translation>反向 KL</translation>
+        </message>
+        <message>
+            <source>Jensen-Shannon</source>
+            <translation>Jensen-Shannon</translation>
+        </message>
+        <message>
+            <source>Total variation</source>
+            <translation>全变差</translation>
+        </message>
+        <message>
+            <source>Squared error of the logits</source>
+            <translation>logits 的平方误差</translation>
         </message>
         <message>
             <source>Temperature</source>
@@ -7342,12 +7549,124 @@ Drop a folder or a .gguf file here.</source>
             <translation>除教师之外，文本本身占多大分量。0：只看教师。文本比教师更好时可调高。</translation>
         </message>
         <message>
-            <source>{name} is quantized, and a shallower copy of packed weights can't be trained.</source>
-            <translation>{name} 已量化，打包权重的较浅副本无法训练。</translation>
+            <source>Likeliest tokens compared</source>
+            <translation>比较的最可能词元数</translation>
         </message>
         <message>
-            <source>Distil the variant before the quantization, or choose another variant as the student.</source>
-            <translation>请蒸馏量化之前的变体，或选择另一个变体作为学生。</translation>
+            <source>Only so many of the teacher's tokens are told apart at each position, and all others count as one, with their exact mass. Saves memory where the vocabulary is large; 50 to 200 lose little. Empty: all.</source>
+            <translation>每个位置只区分教师的这么多个词元，其余的合为一个，概率总量精确。词表大时节省内存；50 到 200 损失很小。留空：全部。</translation>
+        </message>
+        <message>
+            <source>Weight of hidden states</source>
+            <translation>隐藏状态的权重</translation>
+        </message>
+        <message>
+            <source>How much it counts that what layers hand on is like the teacher's, layer by layer. 1 is usual; helps shallow encoders most. 0: not compared.</source>
+            <translation>各层输出逐层接近教师有多重要。通常为 1；对浅编码器帮助最大。0：不比较。</translation>
+        </message>
+        <message>
+            <source>Weight of attention relations</source>
+            <translation>注意力关系的权重</translation>
+        </message>
+        <message>
+            <source>How much it counts that the last layer relates tokens as the teacher's does, by queries, keys and values. 1 is usual. Memory grows with the square of the context. 0: not compared.</source>
+            <translation>最后一层按查询、键和值联系词元的方式接近教师有多重要。通常为 1。内存随上下文长度的平方增长。0：不比较。</translation>
+        </message>
+        <message>
+            <source>Student</source>
+            <translation>学生</translation>
+        </message>
+        <message>
+            <source>Who learns: another variant with the same tokens, or, where none is chosen, a new one. The variant that the method is applied to is the teacher.</source>
+            <translation>谁来学习：词元相同的另一个变体；未选择时则新建一个。应用此方法的变体是教师。</translation>
+        </message>
+        <message>
+            <source>New student</source>
+            <translation>新学生</translation>
+        </message>
+        <message>
+            <source>A copy with some of the teacher's layers learns fastest; one with all layers, each narrower, keeps more and gains less speed; a fresh model may have any shape, knows nothing, and needs far more steps.</source>
+            <translation>保留教师部分层的副本学得最快；保留所有层但每层变窄的副本保留得更多、提速更少；全新模型可以是任意形状，但一无所知，需要多得多的步数。</translation>
+        </message>
+        <message>
+            <source>Shallower copy</source>
+            <translation>更浅的副本</translation>
+        </message>
+        <message>
+            <source>Narrower copy</source>
+            <translation>更窄的副本</translation>
+        </message>
+        <message>
+            <source>Fresh model</source>
+            <translation>全新模型</translation>
+        </message>
+        <message>
+            <source>Layers to keep</source>
+            <translation>保留的层数</translation>
+        </message>
+        <message>
+            <source>Layers of the shallower copy, spread evenly over the teacher's, the first and last among them; or of the fresh model. Empty: half of the teacher's. Fewer are faster and learn less.</source>
+            <translation>更浅副本的层数，均匀取自教师的各层，含首层和末层；或全新模型的层数。留空：教师的一半。越少越快，学得也越少。</translation>
+        </message>
+        <message>
+            <source>Share of the width to keep</source>
+            <translation>保留的宽度比例</translation>
+        </message>
+        <message>
+            <source>Of each layer's MLP channels and attention heads, those that matter most on the text.</source>
+            <translation>每层 MLP 通道和注意力头中，在该文本上最重要的部分。</translation>
+        </message>
+        <message>
+            <source>Width</source>
+            <translation>宽度</translation>
+        </message>
+        <message>
+            <source>Numbers that a token is in the fresh model; the MLP keeps its proportion to it. Empty: half of the teacher's.</source>
+            <translation>全新模型中每个词元的数值个数；MLP 与之保持比例。留空：教师的一半。</translation>
+        </message>
+        <message>
+            <source>Attention heads</source>
+            <translation>注意力头</translation>
+        </message>
+        <message>
+            <source>Of each layer of the fresh model; they must divide its width. Empty: heads as wide as the teacher's.</source>
+            <translation>全新模型每层的头数；必须能整除宽度。留空：头的宽度与教师相同。</translation>
+        </message>
+        <message>
+            <source>Learns on</source>
+            <translation>学习材料</translation>
+        </message>
+        <message>
+            <source>The text as it is; its windows' beginnings, continued by the teacher; or text that the teacher writes from nothing, where none is at hand that's like what the student will meet. For models that generate.</source>
+            <translation>原样的文本；由教师续写各窗口的开头；或教师从零写出的文本，适用于手头没有与学生将遇到的内容相似的文本时。适用于生成模型。</translation>
+        </message>
+        <message>
+            <source>The text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>The text, continued by the teacher</source>
+            <translation>由教师续写的文本</translation>
+        </message>
+        <message>
+            <source>Text that the teacher writes</source>
+            <translation>教师写的文本</translation>
+        </message>
+        <message>
+            <source>Tokens that the teacher writes</source>
+            <translation>教师写的词元数</translation>
+        </message>
+        <message>
+            <source>More are less often repeated, and take longer to write. No more are written than the steps read.</source>
+            <translation>越多重复越少，写的时间也越长。不会超过各步读取的量。</translation>
+        </message>
+        <message>
+            <source>Share of the student's own text</source>
+            <translation>学生自己文本的比例</translation>
+        </message>
+        <message>
+            <source>At so many of the steps, the student continues the text itself and the teacher judges what it says, so that it learns where its own mistakes lead. 0.5 is usual. Such a step takes several times as long. For models that generate.</source>
+            <translation>在这一比例的步中，学生自己续写文本，由教师评判，使它学到自己的错误会导向何处。通常为 0.5。这样的一步要慢几倍。适用于生成模型。</translation>
         </message>
         <message>
             <source>Distil</source>
@@ -7358,6 +7677,186 @@ Drop a folder or a .gguf file here.</source>
             <translation>数分钟到数小时，需要文本或标签。得到真正更小、更快的学生；效果好坏取决于投入的时间。</translation>
         </message>
         <message>
+            <source>{student} has other tokens than its teacher, which can judge neither its own text nor its inside.</source>
+            <translation>{student} 的词元与教师不同，教师既不能评判它自己的文本，也不能评判其内部。</translation>
+        </message>
+        <message>
+            <source>Set the share of the student's own text, and the weights of hidden states and attention relations, to 0.</source>
+            <translation>请把学生自己文本的比例，以及隐藏状态和注意力关系的权重设为 0。</translation>
+        </message>
+        <message>
+            <source>{name} tells classes apart and writes no text to learn from.</source>
+            <translation>{name} 是分类模型，不会写出可供学习的文本。</translation>
+        </message>
+        <message>
+            <source>Let its student learn on the labelled examples.</source>
+            <translation>请让它的学生在带标签的示例上学习。</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>For everything: the target's text, the choice of the depth, and training. More time keeps more drafted tokens.</source>
+            <translation>用于一切：目标写文本、选择深度和训练。时间越多，保留的起草词元越多。</translation>
+        </message>
+        <message>
+            <source>minutes</source>
+            <translation>分钟</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>Of the draft. Empty: several are tried, and the one taken whose speed-up is predicted to be the greatest.</source>
+            <translation>草稿的层数。留空：尝试几种，取预计加速最大的一种。</translation>
+        </message>
+        <message>
+            <source>Total variation is what acceptance falls by; forward KL bounds it from above and learns faster at first.</source>
+            <translation>全变差就是接受率的损失；前向 KL 是它的上界，起初学得更快。</translation>
+        </message>
+        <message>
+            <source>Tokens that the target writes</source>
+            <translation>目标写的词元数</translation>
+        </message>
+        <message>
+            <source>What the draft learns on, at most; fewer where they'd take more than a third of the time.</source>
+            <translation>草稿学习用的最多词元数；若会超过三分之一的时间则更少。</translation>
+        </message>
+        <message>
+            <source>Longest draft</source>
+            <translation>最长起草</translation>
+        </message>
+        <message>
+            <source>The speed-up is predicted for every number of drafted tokens up to this one.</source>
+            <translation>对不超过此数的每个起草词元数预测加速。</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>Updates of the weights. Empty: as many as fit into the time, which another run or machine may count otherwise.</source>
+            <translation>权重更新次数。留空：时间内能做多少就多少，换一次运行或一台机器可能不同。</translation>
+        </message>
+        <message>
+            <source>Tokens a window, of which the target writes three quarters. Memory and time grow with it.</source>
+            <translation>每个窗口的词元数，其中四分之三由目标写出。内存和时间随之增长。</translation>
+        </message>
+        <message>
+            <source>Make me a draft</source>
+            <translation>给我做一个草稿模型</translation>
+        </message>
+        <message>
+            <source>As long as you give it. A small model that writes ahead of this one, so that speculative decoding with the two is faster.</source>
+            <translation>耗时由你定。一个先于本模型书写的小模型，使两者的推测解码更快。</translation>
+        </message>
+        <message>
+            <source>The attention of {architecture} isn't of a kind whose relations can be compared.</source>
+            <translation>{architecture} 的注意力不属于可比较关系的类型。</translation>
+        </message>
+        <message>
+            <source>Set the weight of attention relations to 0.</source>
+            <translation>请把注意力关系的权重设为 0。</translation>
+        </message>
+        <message>
+            <source>Steps to draw in</source>
+            <translation>绘图步数</translation>
+        </message>
+        <message>
+            <source>How many steps the student draws an image in. Each halving costs some likeness; 4 is near the teacher, 1 is rough.</source>
+            <translation>学生画一张图用多少步。每减半一次会损失一些相似度；4 步接近教师，1 步较粗糙。</translation>
+        </message>
+        <message>
+            <source>Steps of the teacher</source>
+            <translation>教师的步数</translation>
+        </message>
+        <message>
+            <source>How many steps the teacher draws in. More are nearer to what it learnt; each doubling is one more round.</source>
+            <translation>教师用多少步绘图。越多越接近它所学的；每翻一倍多一轮。</translation>
+        </message>
+        <message>
+            <source>How</source>
+            <translation>方式</translation>
+        </message>
+        <message>
+            <source>Progressive halves the steps round by round. Consistency jumps to the end in one round; it's rougher from 4 steps on.</source>
+            <translation>渐进式逐轮把步数减半。一致性在一轮内直达终点；4 步起较粗糙。</translation>
+        </message>
+        <message>
+            <source>Progressive distillation</source>
+            <translation>渐进式蒸馏</translation>
+        </message>
+        <message>
+            <source>Consistency distillation</source>
+            <translation>一致性蒸馏</translation>
+        </message>
+        <message>
+            <source>Updates a round</source>
+            <translation>每轮更新次数</translation>
+        </message>
+        <message>
+            <source>Updates of the weights in each round. The last rounds are the hardest: twice as many are made below 4 steps.</source>
+            <translation>每轮的权重更新次数。最后几轮最难：4 步以下次数加倍。</translation>
+        </message>
+        <message>
+            <source>Batch</source>
+            <translation>批次</translation>
+        </message>
+        <message>
+            <source>Images an update. Halve it where memory runs out.</source>
+            <translation>每次更新的图像数。内存不足时减半。</translation>
+        </message>
+        <message>
+            <source>images</source>
+            <translation>张图像</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Size of the updates at their largest. Halve it where the loss jumps; it falls to almost nothing in each round.</source>
+            <translation>更新幅度的最大值。损失跳动时减半；每轮中会降到接近零。</translation>
+        </message>
+        <message>
+            <source>Distilling</source>
+            <translation>正在蒸馏</translation>
+        </message>
+        <message>
+            <source>Fewer steps</source>
+            <translation>更少步数</translation>
+        </message>
+        <message>
+            <source>Minutes to hours, needs images. The model draws in 1 to 16 steps nearly what it drew in 32; the file keeps its size.</source>
+            <translation>几分钟到几小时，需要图像。模型用 1 到 16 步画出几乎与 32 步相同的图；文件大小不变。</translation>
+        </message>
+        <message>
+            <source>{name} draws in {start} steps, and {to} aren't fewer.</source>
+            <translation>{name} 用 {start} 步绘图，{to} 步并不更少。</translation>
+        </message>
+        <message>
+            <source>Choose fewer steps, or begin with more of the teacher's.</source>
+            <translation>请选择更少的步数，或从教师更多的步数开始。</translation>
+        </message>
+        <message>
+            <source>{name} knows {total} levels of noise, which {start} steps don't divide, so that plain diffusers would step beside them.</source>
+            <translation>{name} 有 {total} 级噪声，不能被 {start} 步整除，原版 diffusers 会踩偏。</translation>
+        </message>
+        <message>
+            <source>Begin with {able} steps.</source>
+            <translation>请从 {able} 步开始。</translation>
+        </message>
+        <message>
+            <source>The model draws {classes} classes, and {name} names {found}.</source>
+            <translation>模型画 {classes} 个类别，而 {name} 有 {found} 个。</translation>
+        </message>
+        <message>
+            <source>Choose the images that it was taught with.</source>
+            <translation>请选择训练它所用的图像。</translation>
+        </message>
+        <message>
             <source>A student of {wanted} layers isn't shallower than its teacher of {total}.</source>
             <translation>{wanted} 层的学生并不比 {total} 层的教师浅。</translation>
         </message>
@@ -7366,12 +7865,44 @@ Drop a folder or a .gguf file here.</source>
             <translation>请保留少于 {total} 层。</translation>
         </message>
         <message>
+            <source>The shape of {name} isn't known, so no smaller one like it can be made.</source>
+            <translation>{name} 的形状未知，无法做出更小的同类模型。</translation>
+        </message>
+        <message>
+            <source>Choose a shallower copy, or another variant as the student.</source>
+            <translation>请选择更浅的副本，或以另一个变体为学生。</translation>
+        </message>
+        <message>
+            <source>A width of {width} can't be cut into {heads} heads that are all as wide, by an even number.</source>
+            <translation>宽度 {width} 无法分成 {heads} 个等宽且宽度为偶数的头。</translation>
+        </message>
+        <message>
+            <source>Choose a width that is a multiple of {multiple}.</source>
+            <translation>请选择 {multiple} 的倍数作为宽度。</translation>
+        </message>
+        <message>
+            <source>{architecture} can't be made in that shape: {why}.</source>
+            <translation>无法做出该形状的 {architecture}：{why}。</translation>
+        </message>
+        <message>
+            <source>Choose another width or other heads, or a shallower copy.</source>
+            <translation>请选择其他宽度或头数，或更浅的副本。</translation>
+        </message>
+        <message>
+            <source>{name} is quantized, and a copy of packed weights can't be trained.</source>
+            <translation>{name} 已量化，打包权重的副本无法训练。</translation>
+        </message>
+        <message>
+            <source>Distil the variant before the quantization, or choose another variant as the student.</source>
+            <translation>请蒸馏量化之前的变体，或选择另一个变体作为学生。</translation>
+        </message>
+        <message>
             <source>{student} has other tokens than {teacher}, so it can't learn from it token by token.</source>
             <translation>{student} 的词元与 {teacher} 的不同，因此无法逐词元地向它学习。</translation>
         </message>
         <message>
-            <source>Choose a student with the same tokenizer.</source>
-            <translation>请选择分词器相同的学生。</translation>
+            <source>Choose a student with the same tokenizer, or let it learn on text that the teacher writes.</source>
+            <translation>请选择分词器相同的学生，或让它在教师写的文本上学习。</translation>
         </message>
         <message>
             <source>{student} can't learn from itself.</source>
@@ -7404,6 +7935,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose the variant that it was quantized from.</source>
             <translation>请选择它量化之前的变体。</translation>
+        </message>
+        <message>
+            <source>Writing text to learn from</source>
+            <translation>正在写学习用的文本</translation>
         </message>
         <message>
             <source>Reading the examples</source>
@@ -7444,6 +7979,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Leaving out one group</source>
             <translation>正在逐组略去</translation>
+        </message>
+        <message>
+            <source>The tokenizer has {tokens} tokens, but the smaller model only {fewer} of them, so it can't be told what the larger one says.</source>
+            <translation>分词器有 {tokens} 个词元，而较小的模型只有 {fewer} 个，无法得知较大模型的说法。</translation>
+        </message>
+        <message>
+            <source>Choose a student and a teacher that both have every token.</source>
+            <translation>请选择都具备全部词元的学生和教师。</translation>
         </message>
         <message>
             <source>Share of the MLP width</source>
@@ -7570,10 +8113,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择更小的份额，或允许各层去掉不同的数目。</translation>
         </message>
         <message>
-            <source>Attention heads</source>
-            <translation>注意力头</translation>
-        </message>
-        <message>
             <source>Under a minute. The heads that the loss misses least are cut: a smaller file and faster attention.</source>
             <translation>不到一分钟。削去对损失影响最小的注意力头：文件更小，注意力更快。</translation>
         </message>
@@ -7612,10 +8151,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Weights, by SparseGPT</source>
             <translation>权重，按 SparseGPT</translation>
-        </message>
-        <message>
-            <source>Layers</source>
-            <translation>层</translation>
         </message>
         <message>
             <source>Share that goes</source>
@@ -7696,10 +8231,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Updates of the weights. More is better until the loss on what's kept aside stops falling.</source>
             <translation>权重更新的次数。越多越好，直到预留部分上的损失不再下降。</translation>
-        </message>
-        <message>
-            <source>Learning rate</source>
-            <translation>学习率</translation>
         </message>
         <message>
             <source>Size of the updates at their largest, in every round. Halve it where perplexity rises; raise it for small models.</source>
@@ -8554,10 +9085,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>教师</translation>
         </message>
         <message>
-            <source>The text</source>
-            <translation>文本</translation>
-        </message>
-        <message>
             <source>Both</source>
             <translation>两者</translation>
         </message>
@@ -8572,10 +9099,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens.</source>
             <translation>比较之前使两个模型的概率更平缓。越高，教给学生的不太可能的词元越多。</translation>
-        </message>
-        <message>
-            <source>Steps</source>
-            <translation>步数</translation>
         </message>
         <message>
             <source>Updates of the weights. More is better until the loss on text kept aside stops falling.</source>
@@ -8704,10 +9227,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Updates of the weights. One to three passes over the examples are usual; more is better until the loss on examples kept aside stops falling.</source>
             <translation>权重更新的次数。通常为遍历样例一到三遍；越多越好，直到预留样例上的损失不再下降。</translation>
-        </message>
-        <message>
-            <source>Batch</source>
-            <translation>批次</translation>
         </message>
         <message>
             <source>Examples a step. Larger is steadier and slower.</source>
@@ -9068,6 +9587,58 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose auto, float32, bfloat16 or float16.</source>
             <translation>请选择 auto、float32、bfloat16 或 float16。</translation>
+        </message>
+        <message>
+            <source>An image can't be drawn in {steps} steps: the model knows {total} levels of noise.</source>
+            <translation>无法用 {steps} 步画图：模型只有 {total} 级噪声。</translation>
+        </message>
+        <message>
+            <source>Choose from 1 to {total} steps.</source>
+            <translation>请选择 1 到 {total} 步。</translation>
+        </message>
+        <message>
+            <source>This diffusion model has a {what} that Spokeshave doesn't know: {value}.</source>
+            <translation>此扩散模型的 {what} 是 Spokeshave 不认识的：{value}。</translation>
+        </message>
+        <message>
+            <source>Models with a DDPM or DDIM scheduler can be opened.</source>
+            <translation>可以打开使用 DDPM 或 DDIM 调度器的模型。</translation>
+        </message>
+        <message>
+            <source>{name} is a {pipeline}, made of {parts}. Of diffusion models, those with one UNet2DModel can be opened.</source>
+            <translation>{name} 是 {pipeline}，由 {parts} 组成。扩散模型中只能打开含单个 UNet2DModel 的。</translation>
+        </message>
+        <message>
+            <source>Choose a model that draws pixels, without a text encoder or an autoencoder.</source>
+            <translation>请选择直接画像素、没有文本编码器和自编码器的模型。</translation>
+        </message>
+        <message>
+            <source>{name} has no {file} in its folder unet.</source>
+            <translation>{name} 的 unet 文件夹中没有 {file}。</translation>
+        </message>
+        <message>
+            <source>Save it as safetensors, or download it again.</source>
+            <translation>请保存为 safetensors，或重新下载。</translation>
+        </message>
+        <message>
+            <source>The UNet of {name} can't be built from its config: {reason}</source>
+            <translation>无法按配置构建 {name} 的 UNet：{reason}</translation>
+        </message>
+        <message>
+            <source>Check unet/config.json, or download the model again.</source>
+            <translation>请检查 unet/config.json，或重新下载模型。</translation>
+        </message>
+        <message>
+            <source>{count} weights of {name} don't fit its unet/config.json, {first} among them.</source>
+            <translation>{name} 有 {count} 个权重与其 unet/config.json 不符，其中有 {first}。</translation>
+        </message>
+        <message>
+            <source>Check that config and weights belong together.</source>
+            <translation>请检查配置与权重是否匹配。</translation>
+        </message>
+        <message>
+            <source>Saving</source>
+            <translation>正在保存</translation>
         </message>
         <message>
             <source>{name} is stored quantized in a way that Spokeshave doesn't read ({format}).</source>
@@ -9466,10 +10037,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>请腾出一些空间，或选择位于另一块磁盘上的工作区。</translation>
         </message>
         <message>
-            <source>Saving</source>
-            <translation>正在保存</translation>
-        </message>
-        <message>
             <source>{count} weights go by other names in the files than in the model ({first}), so it can't be read block by block.</source>
             <translation>有 {count} 个权重在文件中的名称与模型中的不同（{first}），因此无法逐块读取。</translation>
         </message>
@@ -9646,6 +10213,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>请重新打开图。</translation>
         </message>
         <message>
+            <source>Which images {name} learnt to draw isn't known.</source>
+            <translation>不知道 {name} 学的是哪些图像。</translation>
+        </message>
+        <message>
+            <source>Choose them: an .npz file or a folder of pictures.</source>
+            <translation>请选择：一个 .npz 文件或图片文件夹。</translation>
+        </message>
+        <message>
+            <source>The images in {path} aren't those that the recipe was made with.</source>
+            <translation>{path} 中的图像不是制作该配方时所用的。</translation>
+        </message>
+        <message>
             <source>Measuring size</source>
             <translation>正在测量大小</translation>
         </message>
@@ -9802,6 +10381,22 @@ Drop a folder or a .gguf file here.</source>
             <translation>不可能划算：即使每个词元都保留，打草稿加检验也比普通写出更慢。</translation>
         </message>
         <message>
+            <source>Its attention isn't one that fused operators compute, so the portable profile was written.</source>
+            <translation>其注意力不是融合算子能计算的，因此写出了通用配置。</translation>
+        </message>
+        <message>
+            <source>The width of its heads isn't a multiple of 8, which fused attention needs, so the portable profile was written.</source>
+            <translation>其头宽不是 8 的倍数，而融合注意力需要如此，因此写出了通用配置。</translation>
+        </message>
+        <message>
+            <source>{found} of {layers} attention layers could be fused, so the portable profile was written.</source>
+            <translation>{layers} 个注意力层中有 {found} 个能融合，因此写出了通用配置。</translation>
+        </message>
+        <message>
+            <source>This architecture computes its attention itself, so the portable profile was written.</source>
+            <translation>此架构自行计算注意力，因此写出了通用配置。</translation>
+        </message>
+        <message>
             <source>The tokenizer that plain transformers builds from the file splits some of the held-out text differently.</source>
             <translation>普通 transformers 由该文件构建的分词器对部分留出文本的切分不同。</translation>
         </message>
@@ -9838,6 +10433,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>{rounded} 个层的行不是 {label} 的整数块；它们采用下一种适合的更宽类型。</translation>
         </message>
         <message>
+            <source>Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.</source>
+            <translation>激活舍入为 int8 后变化过大，因此量化层与 float32 激活相乘。</translation>
+        </message>
+        <message>
+            <source>Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.</source>
+            <translation>舍入的激活按词元概率评判，而此模型不给出概率；因此保持 float32。</translation>
+        </message>
+        <message>
+            <source>The fast profile is for models that generate text; the portable one was written.</source>
+            <translation>快速配置用于生成文本的模型；已写出通用配置。</translation>
+        </message>
+        <message>
             <source>This architecture computes its attention itself; it was exported as it is, which runs slower.</source>
             <translation>这种架构自行计算注意力；已按原样导出，运行较慢。</translation>
         </message>
@@ -9848,6 +10455,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{n} of them are stored as int8 and widened when the file is loaded: small on disk, float32 in memory.</source>
             <translation>其中 {n} 个以 int8 存储，加载文件时展开：磁盘占用小，内存中为 float32。</translation>
+        </message>
+        <message>
+            <source>{n} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.</source>
+            <translation>其中 {n} 个与舍入为 int8 的激活相乘：更快，并按其给出的概率评判。</translation>
         </message>
         <message>
             <source>The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.</source>
@@ -9872,6 +10483,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>chunks and single steps with the cache</source>
             <translation>借助缓存分块和单步读入</translation>
+        </message>
+        <message>
+            <source>texts of other lengths</source>
+            <translation>其他长度的文本</translation>
         </message>
         <message>
             <source>a batch of {n}</source>
@@ -9914,12 +10529,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>大小即为学生自身的大小。</translation>
         </message>
         <message>
-            <source>Student: {n} of the teacher's {total} layers ({n2}).</source>
-            <translation>学生：教师 {total} 层中的 {n} 层（{n2}）。</translation>
+            <source>The student has about {n} million parameters, the teacher {n2} million</source>
+            <translation>学生约有 {n} 百万参数，教师 {n2} 百万</translation>
         </message>
         <message>
             <source>Student: began with the weights of {name}; the teacher is the parent, {name2}.</source>
             <translation>学生：从 {name} 的权重开始；教师是父变体 {name2}。</translation>
+        </message>
+        <message>
+            <source>Its tokens aren't the teacher's: it learnt the text that the teacher wrote, and no probabilities.</source>
+            <translation>其词元与教师不同：它学的是教师写的文本，而不是概率。</translation>
         </message>
         <message>
             <source>{held} zeros of the pruning stayed zero.</source>
@@ -9928,6 +10547,54 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>It chooses the teacher's {what} {n} % of the time ({n2} % before).</source>
             <translation>它有 {n} % 的时候选中教师的 {what}（之前为 {n2} %）。</translation>
+        </message>
+        <message>
+            <source>Student: fresh, {layers} layers, width {width}, {heads} heads, {n} million parameters.</source>
+            <translation>学生：全新，{layers} 层，宽度 {width}，{heads} 个头，{n} 百万参数。</translation>
+        </message>
+        <message>
+            <source>Student: {n} of the teacher's {total} layers ({n2}).</source>
+            <translation>学生：教师 {total} 层中的 {n} 层（{n2}）。</translation>
+        </message>
+        <message>
+            <source>{layers} of the {layers2} layers at most, fewer where that pays more</source>
+            <translation>最多 {layers2} 层中的 {layers} 层，更少更划算时则更少</translation>
+        </message>
+        <message>
+            <source>Draft: {layers} of the target's {n} layers.</source>
+            <translation>草稿：目标 {n} 层中的 {layers} 层。</translation>
+        </message>
+        <message>
+            <source>Acceptance alpha on what the target wrote and the draft didn't learn: {after} ({before} before training).</source>
+            <translation>在目标写出而草稿没学过的文本上的接受率 α：{after}（训练前 {before}）。</translation>
+        </message>
+        <message>
+            <source>A drafted token costs {share} of the target's; predicted speed-up {speed} at {gamma} drafted tokens.</source>
+            <translation>一个起草词元的开销是目标的 {share}；起草 {gamma} 个词元时预计加速 {speed}。</translation>
+        </message>
+        <message>
+            <source>It isn't predicted to pay here: give it more time, or use the packed copy.</source>
+            <translation>预计在此不划算：请给它更多时间，或使用打包副本。</translation>
+        </message>
+        <message>
+            <source>{to} steps aren't fewer than {start}.</source>
+            <translation>{to} 步并不比 {start} 步少。</translation>
+        </message>
+        <message>
+            <source>The same size; drawing takes {to} of {start} steps, so {n} times less time.</source>
+            <translation>大小相同；绘图从 {start} 步减到 {to} 步，时间为原来的 {n} 分之一。</translation>
+        </message>
+        <message>
+            <source>{said}: loss on images kept aside {before} before, {after} at the best update ({best_step}).</source>
+            <translation>{said}：留出图像上的损失之前为 {before}，最佳更新（{best_step}）时为 {after}。</translation>
+        </message>
+        <message>
+            <source>Finished early as asked.</source>
+            <translation>按要求提前结束。</translation>
+        </message>
+        <message>
+            <source>All attention heads stay: {why}.</source>
+            <translation>所有注意力头都保留：{why}。</translation>
         </message>
         <message>
             <source>There were no labels: what the model itself answers on the text stood for them.</source>
@@ -10266,6 +10933,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>在其来源处激活也是量化的；这里没有，因此数值与那里不同。</translation>
         </message>
         <message>
+            <source>A diffusion model keeps the precision that it's stored in.</source>
+            <translation>扩散模型保持其存储精度。</translation>
+        </message>
+        <message>
             <source>Stored in {dtype}; the source was in {n}.</source>
             <translation>以 {dtype} 存储；来源为 {n}。</translation>
         </message>
@@ -10408,6 +11079,22 @@ Drop a folder or a .gguf file here.</source>
             <translation>文本上的损失</translation>
         </message>
         <message>
+            <source>Loss of the hidden states</source>
+            <translation>隐藏状态的损失</translation>
+        </message>
+        <message>
+            <source>Loss of the attention relations</source>
+            <translation>注意力关系的损失</translation>
+        </message>
+        <message>
+            <source>Acceptance as a draft</source>
+            <translation>作为草稿的接受率</translation>
+        </message>
+        <message>
+            <source>Predicted speed-up as a draft</source>
+            <translation>作为草稿的预计加速</translation>
+        </message>
+        <message>
             <source>Learning rate</source>
             <translation>学习率</translation>
         </message>
@@ -10490,6 +11177,22 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Cross-entropy of the text's own next tokens. Lower is better.</source>
             <translation>文本自身下一个词元的交叉熵。越低越好。</translation>
+        </message>
+        <message>
+            <source>How far what the student's layers hand on is from the teacher's, direction against direction.</source>
+            <translation>学生各层的输出与教师的相差多远，按方向比较。</translation>
+        </message>
+        <message>
+            <source>How far the last layer's relations between tokens are from the teacher's, in nats.</source>
+            <translation>最后一层中词元之间的关系与教师的相差多远，以奈特计。</translation>
+        </message>
+        <message>
+            <source>Share of the student's tokens that the teacher would keep, were it to draft for it, on text kept aside. Higher is better.</source>
+            <translation>若由学生起草，教师会保留其词元的比例，在留出的文本上测得。越高越好。</translation>
+        </message>
+        <message>
+            <source>How much faster the two would write than the target alone, by this acceptance and measured costs. Above 1 it pays.</source>
+            <translation>按此接受率和实测开销，两者合用比目标独自写快多少。大于 1 才划算。</translation>
         </message>
         <message>
             <source>Size of the updates: it grows through the warm-up and falls afterwards.</source>
@@ -10653,6 +11356,22 @@ Drop a folder or a .gguf file here.</source>
             <translation>余弦</translation>
         </message>
         <message>
+            <source>Fréchet distance</source>
+            <translation>弗雷歇距离</translation>
+        </message>
+        <message>
+            <source>Accuracy of what's drawn</source>
+            <translation>所画内容的准确率</translation>
+        </message>
+        <message>
+            <source>Drawing speed</source>
+            <translation>绘图速度</translation>
+        </message>
+        <message>
+            <source>images/s</source>
+            <translation>张/秒</translation>
+        </message>
+        <message>
             <source>Decode speed</source>
             <translation>解码速度</translation>
         </message>
@@ -10679,6 +11398,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>ONNX top-1 agreement</source>
             <translation>ONNX 首选一致率</translation>
+        </message>
+        <message>
+            <source>Decode</source>
+            <translation>解码</translation>
+        </message>
+        <message>
+            <source>Drawing</source>
+            <translation>绘图</translation>
+        </message>
+        <message>
+            <source>Prefill</source>
+            <translation>预填充</translation>
         </message>
         <message>
             <source>taken {when}</source>
@@ -11317,6 +12048,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a .csv, .tsv, .jsonl or .parquet file, or give a data set of the Hub as org/name.</source>
             <translation>请选择 .csv、.tsv、.jsonl 或 .parquet 文件，或以 org/name 给出 Hub 上的数据集。</translation>
+        </message>
+        <message>
+            <source>Choose an .npz file or a folder of pictures.</source>
+            <translation>请选择一个 .npz 文件或图片文件夹。</translation>
+        </message>
+        <message>
+            <source>It doesn't exist.</source>
+            <translation>它不存在。</translation>
         </message>
         <message>
             <source>Give it a name.</source>
