@@ -85,10 +85,12 @@ def _attention(module, query, key, value, attention_mask, scaling=None, dropout=
         "num_heads": heads,
         "kv_num_heads": kv_heads,
         "scale": dim**-0.5 if scaling is None else float(scaling),
-        "softcap": float(softcap or 0.0),
-        "local_window_size": int(sliding_window or -1),
         "do_rotary": int(tables is not None),
     }
+    if softcap:  # left out where there's none: older runtimes don't know the word
+        settings["softcap"] = float(softcap)
+    if sliding_window:
+        settings["local_window_size"] = int(sliding_window)
     grown = (1, kv_heads, layer.keys.shape[2] + new, dim)
     out, layer.keys, layer.values = torch.onnx.ops.symbolic_multi_out(
         "com.microsoft::GroupQueryAttention",
