@@ -1,0 +1,100 @@
+"""A draft that's made for a model: its acceptance and speed-up, beside the same cut undistilled and the packed copy.
+
+    python -m tests.bench.bench_draft MODEL --minutes 60 [--threads 2]
+
+MODEL: a folder, or SmolLM2's GGUF file. The draft is made by `draft` in that time on the starter's training text; then all three are
+tried as drafts by 'Find me a draft' on beginnings from the held-out text: alpha and cost measured, speed-up predicted and measured
+against plain decoding in turns. Where a row says why, that way to draft can't pay and wasn't measured. Asserts nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import click
+import torch
+
+import resources
+from core import methods
+from core.data.text import read_text
+from core.decode import calibrate, find
+from core.methods.distillation import students
+from core.models import load, save
+from core.models.blocks import blocks
+from core.records import FindDraftSpec
+from core.run import Run
+from tests.bench.bench_recovery import bring_in
+
+PROMPTS, CHARACTERS = 4, 300
+
+
+class Telling(Run):
+    """A run that prints acceptance as it grows."""
+
+    def metric(self, name: str, step: int, value: float) -> None:
+        if name in ("acceptance", "predicted_speedup"):
+            print(f"    step {step}: {name} {value:.4f}", flush=True)
+
+    def log(self, text: str, level: str = "INFO") -> None:
+        print(f"    {text}", flush=True)
+
+
+@click.command()
+@click.argument("model", type=click.Path(exists=True, path_type=Path))
+@click.option("--minutes", type=float, default=60)
+@click.option("--layers", type=int, default=None)
+@click.option("--loss", type=click.Choice(["forward", "tv"]), default="forward")
+@click.option("--batch", type=int, default=8)
+@click.option("--context", type=int, default=128)
+@click.option("--temperature", type=float, default=0.0)
+@click.option("--threads", type=int, default=1)
+def main(model, minutes, layers, loss, batch, context, temperature, threads):
+    torch.set_num_threads(threads)
+    scratch = Path(tempfile.mkdtemp())
+    try:
+        folder = bring_in(model, scratch)
+        make(folder, scratch, {"minutes": minutes, "layers": layers, "loss": loss, "batch": batch, "context": context})
+        compare(folder, scratch, temperature)
+    finally:
+        shutil.rmtree(scratch)
+
+
+def make(folder: Path, scratch: Path, values: dict) -> None:
+    """Puts the draft, and the same cut undistilled, into the scratch folder."""
+    target, method = load.load(folder, dtype="float32"), methods.get("draft")
+    words = read_text(resources.TRAIN_TEXT)
+    given = methods.Given(target.tokenizer, folder, target.info, text=words, costs=calibrate.pair)
+    begun = time.perf_counter()
+    outcome = method.apply(target.model, methods.checked(method, values), Telling(), given)
+    print(f"  made in {(time.perf_counter() - begun) / 60:.1f} minutes, {torch.get_num_threads()} threads")
+    for note in outcome.notes:
+        print(f"  {note}")
+    kept = students.kept_layers(len(blocks(target.model)), len(blocks(outcome.model)))
+    for name, made in (("draft", outcome.model), ("undistilled", students.shallower(target.model, kept))):
+        (scratch / name).mkdir()
+        save.save(made, scratch / name, folder, run=Run())
+
+
+def compare(folder: Path, scratch: Path, temperature: float) -> None:
+    words = read_text(resources.HELDOUT_TEXT).content
+    starts = range(0, len(words) - CHARACTERS, len(words) // PROMPTS)
+    prompts = tuple(words[start : start + CHARACTERS] for start in list(starts)[:PROMPTS])
+    spec = FindDraftSpec(workspace="", target="", prompts=prompts, temperature=temperature)
+    tried = [
+        find.Candidate("draft", name, name, lambda name=name: load.load(scratch / name, dtype="float32"))
+        for name in ("undistilled", "draft")
+    ]
+    found = find.find(load.load(folder, dtype="float32"), [*tried, find.Candidate("packed", "packed copy")], spec, Run())
+    print(f"\n{'':12} {'alpha':>6} {'cost':>6} {'gamma':>6} {'predicted':>10} {'measured':>9}   (least to greatest of {spec.repeats})")
+    shown = lambda value, digits: "-" if value is None else f"{value:.{digits}f}"
+    for row in found["rows"]:
+        span = f"({shown(row['low'], 2)} to {shown(row['high'], 2)})" if row["low"] is not None else row["why"]
+        numbers = f"{shown(row['alpha'], 3):>6} {shown(row['cost'], 3):>6} {row['gamma'] or '-':>6} {shown(row['predicted'], 2):>10}"
+        print(f"{row['name']:12} {numbers} {shown(row['measured'], 2):>9}   {span}")
+
+
+if __name__ == "__main__":
+    main()
