@@ -705,13 +705,13 @@ class ExportPlan:
 
     @property
     def estimate(self) -> int | None:
-        """Bytes that the files will take: of ONNX every weight as float32; of GGUF by its type; packed, a bit for each weight and those
-        that aren't zero. A tied weight counts once."""
+        """Bytes that the files will take: of ONNX every weight as float32, or the grid as it is; of GGUF by its type; packed, a bit for
+        each weight and those that aren't zero. A tied weight counts once."""
         if self.source is None:
             return None
         ledger, parts = self.source.ledger, self.source.info.components
         if self.format == "onnx":
-            return ledger.parameters * 4
+            return ledger.weight_bytes if self.source.info.quantization else ledger.parameters * 4
         if self.format == "sparse":
             return round(ledger.weight_bytes * ledger.nonzero / max(ledger.parameters, 1) + ledger.parameters / 8)
         if not self.stored_as:
@@ -735,6 +735,8 @@ class ExportPlan:
             ("model.onnx", graph),
             ("model.onnx.data", say("The weights, beside the graph.")),
             ("config.json, tokenizer.json …", say("Configuration and tokenizer, as transformers writes them.")),
+            *([("genai_config.json", say("With it, onnxruntime-genai opens the folder."))] if causal else []),
+            ("example.py", say("A script that runs the export with onnxruntime alone.")),
             report,
         )
 

@@ -50,6 +50,21 @@ def test_from_variant_to_job(qtbot, wizard, board, tmp_path):
     assert title == "Export Shakespeare 7M to ONNX"
 
 
+def test_a_fast_graph_is_asked_for(qtbot, wizard, board, tmp_path):
+    w = wizard()
+    assert w.folder.profiles.isVisible()
+    assert not w.folder.activations.isVisible()  # nothing is quantized
+    w.folder.profiles.setCurrentIndex(w.folder.profiles.findData("fast"))
+    w.folder.field.set_path(str(tmp_path / "out"))
+    w.next()
+    w.finish()
+    assert board.submitted[0][0].onnx.profile == "fast"
+    again = wizard()
+    assert again.folder.profiles.currentData() == "fast"  # as it was chosen last
+    again.folder.formats.buttons["gguf"].click()
+    assert not again.folder.profiles.isVisible()
+
+
 def test_the_suggestion_follows_the_variant_until_a_folder_was_given(wizard):
     w = wizard(variant="")
     w.next()

@@ -8,7 +8,7 @@ import pytest
 from app.wizards import plans
 from app.wizards.plans import CompressPlan, EvaluatePlan, ExportPlan, Flow, OpenPlan, dropped_source, file_name, free_name, source_kind
 from core.params import Knob
-from core.records import DeviceInfo, MethodInfo
+from core.records import DeviceInfo, MethodInfo, OnnxOptions
 from tests.app.wizards import stand_ins as S
 
 
@@ -392,6 +392,20 @@ def test_files_in_the_way_need_a_word(tmp_path):
 
 def test_an_estimate_of_the_export(tmp_path):
     assert export(tmp_path).estimate == 4 * 7_349_760
+
+
+def test_only_text_generators_have_a_fast_profile_and_only_quantized_ones_round(tmp_path):
+    plan = export(tmp_path)
+    plan.profile, plan.activations = "fast", "int8"
+    assert (plan.spec().onnx.profile, plan.spec().onnx.activations) == ("fast", "float32")
+    source = plan.source
+    plan.variants[plan.variant] = source.model_copy(update={"info": source.info.model_copy(update={"quantization": "4 bits"})})
+    assert plan.spec().onnx.activations == "int8"
+    assert plan.estimate == source.ledger.weight_bytes  # the grid as it is
+    plan.variants[plan.variant] = source.model_copy(update={"info": source.info.model_copy(update={"task": "encoder"})})
+    assert plan.spec().onnx == OnnxOptions()
+    plan.format = "gguf"
+    assert plan.spec().onnx == OnnxOptions()
 
 
 def test_an_estimate_of_a_gguf_file(tmp_path):
