@@ -241,6 +241,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     model.requires_grad_(False)
     _check_data(params, given)
     notes: list[str] = []
+    files: dict[str, bytes | None] = {}
     longest, teacher, reads = given.info.context, model, given
     if params.student is None:
         student, notes = _new(model, params, run, given)
@@ -253,6 +254,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
         longest = min(x for x in (longest, loaded.info.context) if x) if longest or loaded.info.context else None
         if texts:
             _check_texts(params, loaded.folder.name)
+            files = students.own_files(loaded, given)
             teacher, reads = None, dataclasses.replace(given, tokenizer=loaded.tokenizer, info=loaded.info)
             notes.append("Its tokens aren't the teacher's: it learnt the text that the teacher wrote, and no probabilities.")
     feed = _feed(student, model, params, run, given, reads, longest)
@@ -274,7 +276,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     if teacher is not None:
         before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
         notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
-    return Outcome(student, tuple(notes))
+    return Outcome(student, tuple(notes), files=files)
 
 
 def _feed(student: Any, model: Any, params: DistilParams, run: Run, given: Given, reads: Given, longest: int | None) -> Feed:

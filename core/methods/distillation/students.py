@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from torch import nn
 from core import methods
 from core.errors import UserError
 from core.methods import Given, losses
-from core.models import surgery
+from core.models import inspect, surgery
 from core.models.blocks import blocks
 from core.models.packed import PackedLinear
 from core.records import SourceInfo
@@ -204,6 +205,17 @@ def check_dense(model: nn.Module, given: Given) -> None:
 def alike(loaded: Any, given: Given) -> bool:
     """Whether the loaded variant has the teacher's tokens, and can be compared with it one by one."""
     return bool(loaded.info.tokens_hash) and loaded.info.tokens_hash == given.info.tokens_hash
+
+
+def own_files(loaded: Any, given: Given) -> dict[str, bytes | None]:
+    """What the student's folder holds beside weights and config, in the place of the teacher's: as Outcome.files wants it."""
+
+    def beside(folder: Path) -> dict[str, Path]:
+        found = (p for p in folder.iterdir() if p.is_file() and inspect.needed(p.name))
+        return {p.name: p for p in found if p.suffix != ".safetensors" and p.name not in ("config.json", "model.safetensors.index.json")}
+
+    gone: dict[str, bytes | None] = dict.fromkeys(beside(given.folder))
+    return gone | {name: path.read_bytes() for name, path in beside(loaded.folder).items()}
 
 
 def check(loaded: Any, model: Any, given: Given, *, texts: bool = False) -> None:

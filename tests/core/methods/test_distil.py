@@ -11,8 +11,9 @@ from core.errors import UserError
 from core.methods.distillation.distil import DistilParams
 from core.methods.distillation.students import kept_layers, shallower
 from core.methods.losses import IGNORED, Against, distillation_loss
-from core.models import load
+from core.models import inspect, load, save
 from core.models.blocks import blocks, linears
+from core.run import Run
 from tests.conftest import make_pico, make_tokenizer
 from tests.core.methods.conftest import Recorder, apply, give, make_text, same
 
@@ -240,6 +241,11 @@ def test_a_student_with_other_tokens_learns_what_the_teacher_writes(pico, tmp_pa
     assert min(run.curve("heldout_loss")[1:]) < run.curve("heldout_loss")[0]
     assert not run.curve("heldout_kl")
     assert any("no probabilities" in note for note in outcome.notes)
+    made = tmp_path / "made"
+    made.mkdir()
+    save.save(outcome.model, made, pico.folder, run=Run())
+    save.put(made, outcome.files)
+    assert inspect.inspect(made).tokens_hash == inspect.inspect(folder).tokens_hash != pico.info.tokens_hash
     for change, why in (
         ({"data": "text"}, "other tokens than"),
         ({"on_policy": 0.5}, "can judge neither"),
