@@ -58,7 +58,7 @@ class FewerStepsParams(Params):
         labels={"progressive": "Progressive distillation", "consistency": "Consistency distillation"},
     )
     updates: int = knob(
-        500,
+        1000,
         title="Updates a round",
         help="Updates of the weights in each round. The last rounds are the hardest: twice as many are made below 4 steps.",
         ge=1,
