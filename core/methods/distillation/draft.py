@@ -32,6 +32,7 @@ from core.theory import cost, speedups
 from core.workspace import write_atomically
 
 WRITING, TRYING = 0.3, 0.2  # shares of the time for the target's text, and for choosing the depth
+TRAINING = 0.9  # of what's left, for steps; judging takes the rest
 DEPTHS = (16, 8, 4)  # what the target's layers are divided by, for the depths that are tried
 FEWEST = 10  # steps, however little time there is
 PLAN = "plan.json"
@@ -218,7 +219,7 @@ class _Work:
             layers = self._best(plan, tried, paces, lines)
         else:
             (layers,) = tried
-        steps = self.params.steps or max(FEWEST, int(self._left() / paces[layers]))
+        steps = self.params.steps or max(FEWEST, int(TRAINING * self._left() / paces[layers]))
         plan = Plan(layers, steps, plan.written, lines(layers) if lines else {})
         if file is not None:
             write_atomically(file, json.dumps(asdict(plan)))
