@@ -40,7 +40,7 @@ SETTINGS = {  # beside each method's defaults, on a pico model
     "channels": [CALIBRATED | {"share": 0.25, "multiple": 16}],
     "layers": [CALIBRATED],
     "resize": [CALIBRATED | {"share": 0.2}],
-    "distil": [SHORT],
+    "distil": [SHORT, SHORT | {"begin": "narrower"}, SHORT | {"begin": "fresh"}],
     "draft": [SHORT | {"layers": 1, "written": 200}],
     "iterative": [SHORT | {"rounds": 2, "criterion": "wanda", "windows": 4}],
     "finetune": [SHORT | {"gradient_bits": 8}, SHORT, SHORT | {"weights": "lora", "rank": 4}],
