@@ -426,12 +426,15 @@ def test_files_for_transformers_js_and_an_older_runtime(pico_llama, tmp_path, mo
 
 
 @pytest.mark.shelf
-def test_smollm2(shelf, tmp_path):
+@pytest.mark.parametrize("profile", ["portable", "fast"])
+def test_smollm2(shelf, tmp_path, profile):
     from core.models.bring import bring
 
     (tmp_path / "staged").mkdir()
     bring(shelf / "smollm2-135m.gguf", tmp_path / "staged", Run())
-    report = export(tmp_path / "staged", tmp_path / "out", Run())
+    report = export(tmp_path / "staged", tmp_path / "out", Run(), options=OnnxOptions(profile=profile))
+    assert report["profile"] == profile
+    assert report["contents"]["fused"]["attention"] == (30 if profile == "fast" else 0)
     assert report["max_abs"] <= 5e-4
     assert report["top1"] == 1.0
     assert report["tokens"] == 256
@@ -444,6 +447,14 @@ def test_minilm(shelf, tmp_path):
     report = export(shelf / "minilm-l6", tmp_path / "out", Run())
     assert report["max_abs"] <= 1e-4
     assert [c["check"] for c in report["checks"]] == ["the whole text", "a padded batch of 3"]
+
+
+def test_too_little_memory_is_said_before_anything_is_loaded(pico_llama, tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting.psutil, "virtual_memory", lambda: type("Free", (), {"available": 1000})())
+    with pytest.raises(UserError, match=r"needs about 0\.0 GB of memory, and 0\.0 GB are free") as caught:
+        export(pico_llama, tmp_path / "out", Run())
+    assert caught.value.kind == "memory"
+    assert names(tmp_path) == set()
 
 
 # ---- the check's own judgement ----------------------------------------------------------------------------------------------
