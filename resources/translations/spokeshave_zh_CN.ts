@@ -12190,6 +12190,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>配置和分词器，与 transformers 所写的相同。</translation>
         </message>
         <message>
+            <source>With it, onnxruntime-genai opens the folder.</source>
+            <translation>有了它，onnxruntime-genai 就能打开此文件夹。</translation>
+        </message>
+        <message>
+            <source>A script that runs the export with onnxruntime alone.</source>
+            <translation>只用 onnxruntime 运行导出结果的脚本。</translation>
+        </message>
+        <message>
             <source>Choose a folder.</source>
             <translation>请选择一个文件夹。</translation>
         </message>
