@@ -188,14 +188,14 @@ class LibraryView(QFrame):
 
     def _views(self, v: Variant) -> list[tuple[str, str, str, bool]]:
         """What can be looked at part by part; what each part is worth only where it isn't quantized yet."""
-        layers = ("layers", "columns", self.tr("La&yers…"), True)
+        layers = ("layers", "columns", self.tr("La&yers…"), v.info.task != "diffusion")
         if v.info.quantization:
             return [layers]
         judged = v.info.task in ("causal-lm", "classifier")
         return [
             layers,
             ("sensitivity", "columns", self.tr("&Sensitivity of layers…"), judged),
-            ("heads", "prune", self.tr("Attention &heads…"), v.info.task != "unknown"),
+            ("heads", "prune", self.tr("Attention &heads…"), v.info.task not in ("unknown", "diffusion")),
             ("gradients", "curve", self.tr("Study &gradients…"), v.info.task == "causal-lm"),
         ]
 

@@ -602,7 +602,8 @@ class MainWindow(QMainWindow):
         text = step.text.path if step.text else None
         labels = step.labels.path if step.labels else last.get("labels")
         same = {"method": step.method, "params": params, "seed": step.seed, "labels": labels}
-        keep(key, last | same | {"measure": spec.measure, "text": text, "measure_text": spec.text})
+        images = step.images.path if step.images else None
+        keep(key, last | same | {"measure": spec.measure, "text": text, "measure_text": spec.text, "images": images})
         return self.open_wizard(method.family, spec.variant)
 
     def _show_variant(self, variant: str) -> None:

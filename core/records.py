@@ -101,7 +101,8 @@ class SourceInfo(Record):
     kv_heads: int | None = None
     head_dim: int | None = None
     vocabulary: int | None = None
-    context: int | None = None
+    context: int | None = None  # tokens; of a diffusion model, levels of noise
+    image_shape: tuple[int, int, int] | None = None  # (channels, height, width) of what a diffusion model draws
     tokens_hash: str = ""  # sha256 over the tokenizer's token strings in id order: equal means that a draft can be checked token by token
     quantization: str | None = None
     remote_code: bool = False

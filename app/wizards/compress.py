@@ -58,7 +58,9 @@ class CompressWizard(Wizard):
         plan.seed = int(last.get("seed") or 0)
         plan.measure = bool(last.get("measure", True))
         plan.text = last.get("text") or None
-        plan.images = last.get("images") or None
+        plan.images = last.get("images") or None  # of a job that's started again; otherwise another model's, and forgotten
+        if plan.images:
+            keep(self.memory_key, {k: v for k, v in last.items() if k != "images"})
         plan.labels = (last.get("labels") or None) if plan.known_labels is None else None  # else those that it learnt from
         plan.measure_text = last.get("measure_text") or library_text(library)
         self.started: list[str] = []
@@ -186,7 +188,6 @@ class CompressWizard(Wizard):
                 "measure": plan.measure,
                 "text": plan.text,
                 "labels": plan.labels,
-                "images": plan.images,
                 "measure_text": plan.measure_text,
             },
         )

@@ -445,6 +445,7 @@ class WhatPage(Page):
             "causal-lm": self.tr("generates text"),
             "encoder": self.tr("encodes text"),
             "classifier": self.tr("classifies"),
+            "diffusion": self.tr("draws images"),
             "unknown": self.tr("unknown"),
         }
         yes, no = self.tr("yes"), self.tr("no")
@@ -454,12 +455,19 @@ class WhatPage(Page):
             self.tr("width {n}").format(n=info.hidden) if info.hidden else "",
             self._heads(info),
         ]
-        return [
+        known = [
             (self.tr("Architecture"), info.architecture or dash),
             (self.tr("Task"), tasks[info.task]),
             (self.tr("Parameters"), fmt_count(info.parameters) if info.parameters is not None else dash),
             (self.tr("Size on disk"), fmt_bytes(info.bytes_on_disk) if info.bytes_on_disk is not None else dash),
             (self.tr("Stored as"), info.quantization or dtype),
+        ]
+        if info.image_shape is not None:
+            channels, height, width = info.image_shape
+            size = self.tr("{width} x {height}, {channels} channels").format(width=width, height=height, channels=channels)
+            return [*known, (self.tr("Images"), size), (self.tr("Levels of noise"), fmt_count(info.context) if info.context else dash)]
+        return [
+            *known,
             (self.tr("Context"), self.tr("{n} tokens").format(n=fmt_count(info.context)) if info.context else dash),
             (self.tr("Shape"), ", ".join(s for s in shape if s) or dash),
             (self.tr("Vocabulary"), self.tr("{n} tokens").format(n=fmt_count(info.vocabulary)) if info.vocabulary else dash),

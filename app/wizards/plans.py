@@ -449,7 +449,7 @@ class CompressPlan:
             if self.needs_labels:
                 return self._labels_problem()
             if self.needs_images:
-                return images_problem(self.images)
+                return images_problem(self.images) or self._unknown_images()
             return text_problem(self.text) if self.needs_text else NOTHING
         if page == "review":
             if self.refused:
@@ -457,6 +457,13 @@ class CompressPlan:
             reads = self.measure and not self.measures_labels and not self.draws
             return name_problem(self.name) or (text_problem(self.measure_text) if reads else NOTHING)
         return NOTHING
+
+    def _unknown_images(self) -> Said:
+        """The starter's digits stand for what a model learnt from only where they have its size."""
+        source = self.source
+        if self.images is not None or source is None or source.recipe.images is not None or source.info.image_shape == (1, 8, 8):
+            return NOTHING
+        return say("Which images it learnt from isn't known. Choose them.")
 
     def _labels_problem(self) -> Said:
         if self.labels is not None or self.known_labels is None:
@@ -657,6 +664,8 @@ class ExportPlan:
     def variant_problem(self, variant: Variant) -> Said:
         if variant.info.task == "unknown":
             return say("It isn't known what this model does, so its inputs can't be described.")
+        if variant.info.task == "diffusion":
+            return say("It draws images; only models of text are exported yet. Its folder is what diffusers loads.")
         return NOTHING
 
     def format_problem(self) -> Said:

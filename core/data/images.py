@@ -8,9 +8,9 @@ several pictures for one example, and captions aren't covered.
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,13 +20,16 @@ from torch import Tensor
 from core.errors import UserError
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".gif")
-MOST = 200_000  # pictures
+MOST, MOST_CLASSES = 200_000, 1000
 HELDOUT = 5  # every fifth is kept aside
 
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """pixels: (n, channels, height, width) of bytes, channels 1 or 3; labels: (n,), indices into classes, or None. sha256 is over both."""
+    """pixels: (n, channels, height, width) of bytes, channels 1 or 3; labels: (n,), indices into classes, or None. sha256 is over both.
+
+    numbered: whether the classes are the numbers that the labels were, so that some may be without images.
+    """
 
     name: str
     path: str
@@ -34,6 +37,7 @@ class Images:
     pixels: Tensor
     labels: Tensor | None = None
     classes: tuple[str, ...] = ()
+    numbered: bool = False
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -97,7 +101,7 @@ def _npz(path: Path) -> Images:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             images, labels = arrays.get("images"), arrays.get("labels")
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except Exception as error:  # numpy, zipfile and zlib raise many kinds, and an .npy under this name one more
         raise UserError(
             "{name} can't be read.", hint="Make or download it again.", kind="data", name=path.name, detail=repr(error)
         ) from error
@@ -111,6 +115,7 @@ def _npz(path: Path) -> Images:
     pixels = torch.from_numpy(np.ascontiguousarray(images if images.ndim == 4 else images[..., None])).permute(0, 3, 1, 2).contiguous()
     if labels is None:
         return _made(path, pixels, None, ())
+    labels = labels.reshape(-1) if labels.size == len(images) else labels
     if labels.shape != (len(images),):
         raise UserError(
             "{name} has {images} images and {labels} labels.",
@@ -120,6 +125,8 @@ def _npz(path: Path) -> Images:
             images=len(images),
             labels=int(np.prod(labels.shape)),
         )
+    if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < MOST_CLASSES:
+        return _made(path, pixels, torch.from_numpy(labels.astype(np.int64)), tuple(map(str, range(int(labels.max()) + 1))), True)
     classes, indices = np.unique(labels, return_inverse=True)
     return _made(path, pixels, torch.from_numpy(indices.astype(np.int64)), tuple(str(c) for c in classes))
 
@@ -130,6 +137,7 @@ def _folder(folder: Path) -> Images:
     inside = sorted(p for p in folder.iterdir() if p.is_dir())
     groups = [(p.name, sorted(f for f in p.iterdir() if f.suffix.lower() in PICTURES)) for p in inside]
     groups = [(name, files) for name, files in groups if files]
+    numbered = len(groups) > 1 and all(name.isdecimal() and int(name) < MOST_CLASSES for name, _ in groups)
     plain = sorted(f for f in folder.iterdir() if f.suffix.lower() in PICTURES)
     if groups and plain:
         raise UserError(
@@ -139,38 +147,57 @@ def _folder(folder: Path) -> Images:
             name=folder.name,
         )
     groups = groups or [("", plain)]
+    if sum(len(files) for _, files in groups) > MOST:
+        raise UserError("{name} holds more than {most} pictures.", hint="Choose fewer.", kind="data", name=folder.name, most=f"{MOST:,}")
     pixels, labels, sizes = [], [], set()
-    for number, (_, files) in enumerate(groups):
-        for file in files[: MOST - len(pixels)]:
+    for number, (name, files) in enumerate(groups):
+        for file in files:
             try:
                 with Image.open(file) as picture:
-                    grey = picture.mode in ("1", "L", "LA", "I", "F")
-                    array = np.asarray(picture.convert("L" if grey else "RGB"))
+                    array = _bytes_of(picture)
             except (OSError, ValueError) as error:
                 raise UserError(
                     "The picture {file} can't be read.", hint="Remove it, or save it anew.", kind="data", file=file.name, detail=repr(error)
                 ) from error
-            array = array[..., None] if array.ndim == 2 else array
-            sizes.add(array.shape)
+            sizes.add(array.shape[:2])
             pixels.append(torch.from_numpy(array.copy()).permute(2, 0, 1))
-            labels.append(number)
+            labels.append(int(name) if numbered else number)
     if not pixels:
         raise UserError("{name} holds no pictures.", hint="Choose a folder of PNG or JPEG files.", kind="data", name=folder.name)
     if len(sizes) > 1:
         raise UserError(
-            "The pictures in {name} differ in size or colours ({sizes}).",
+            "The pictures in {name} differ in size ({sizes}).",
             hint="Bring them to one size first.",
             kind="data",
             name=folder.name,
-            sizes=", ".join(" x ".join(map(str, s)) for s in sorted(sizes)[:3]),
+            sizes=", ".join(f"{width} x {height}" for height, width in sorted(sizes)[:3]),
         )
-    known = len(groups) > 1
-    return _made(folder, torch.stack(pixels), torch.tensor(labels) if known else None, tuple(name for name, _ in groups) if known else ())
+    if len({len(p) for p in pixels}) > 1:  # grey ones beside coloured ones
+        pixels = [p.expand(3, -1, -1) for p in pixels]
+    if len(groups) < 2:
+        return _made(folder, torch.stack(pixels), None, ())
+    classes = tuple(map(str, range(max(labels) + 1))) if numbered else tuple(name for name, _ in groups)
+    return _made(folder, torch.stack(pixels), torch.tensor(labels), classes, numbered)
 
 
-def _made(path: Path, pixels: Tensor, labels: Tensor | None, classes: tuple[str, ...]) -> Images:
+def _bytes_of(picture: Any) -> np.ndarray:
+    """(height, width, 1 or 3) bytes of a Pillow picture; what's transparent is white. Raises ValueError for one of floating numbers."""
+    from PIL import Image
+
+    if picture.mode.startswith("I"):  # 16 bits, or 32 that hold as many
+        return (np.asarray(picture).astype(np.int64).clip(0, 65_535) // 257).astype(np.uint8)[..., None]
+    if picture.mode == "F":
+        raise ValueError("its pixels are floating numbers, whose range isn't known")
+    if "A" in picture.mode or "transparency" in picture.info:
+        whole = picture.convert("RGBA")
+        picture = Image.alpha_composite(Image.new("RGBA", whole.size, "white"), whole)
+    array = np.asarray(picture.convert("RGB"))
+    return array[..., :1] if (array[..., :1] == array).all() else array
+
+
+def _made(path: Path, pixels: Tensor, labels: Tensor | None, classes: tuple[str, ...], numbered: bool = False) -> Images:
     digest = hashlib.sha256(str(tuple(pixels.shape)).encode())
     digest.update(pixels.numpy().tobytes())
     if labels is not None:
         digest.update(labels.numpy().tobytes())
-    return Images(path.name, str(path), digest.hexdigest(), pixels, labels, classes)
+    return Images(path.name, str(path), digest.hexdigest(), pixels, labels, classes, numbered)

@@ -224,10 +224,9 @@ def quicken(model: nn.Module, half: bool = False) -> Quickened:
     if not layers or not all(can_prepack(w) for w in weights) or any(m.dtype != torch.float32 or m._like.is_cuda for m in packed):
         done.why = "only float32 weights on a CPU are laid out anew"
     else:
-        kernel = Prepacked if prepacking_pays(weights) else dense_kernel
+        kernel = Half if half else Prepacked if prepacking_pays(weights) else dense_kernel
         # What's stored in bfloat16 loses nothing in it, and beside packed layers float32's rounding isn't kept anyway.
-        exact = packed and all(torch.equal(w, w.to(torch.bfloat16).float()) for w in weights)
-        if kernel is Prepacked and (half or exact):
+        if packed and kernel is Prepacked and all(torch.equal(w, w.to(torch.bfloat16).float()) for w in weights):
             kernel = Half
         del weights, layers
         done.fused, done.blocks = fuse(model, kernel)

@@ -138,35 +138,6 @@ class Half(nn.Module):
         return self.packed.to_dense().float()
 
 
-@torch.inference_mode()
-def half_pays() -> bool:
-    """Whether Half is faster here than Prepacked, for one row and for many: processors without instructions for bfloat16 emulate it.
-
-    Tried once a process.
-    """
-    if "half" not in _TRIED:
-        try:
-            weight = torch.randn(1024, 512, generator=torch.Generator().manual_seed(0))
-            _TRIED["half"] = all(_faster(Half(weight), Prepacked(weight), torch.ones(rows, 512)) for rows in (1, 64))
-        except (RuntimeError, NotImplementedError, AttributeError):
-            _TRIED["half"] = False
-    return _TRIED["half"]
-
-
-_TRIED: dict[str, bool] = {}
-
-
-def _faster(one: nn.Module, other: nn.Module, x: Tensor, repeats: int = 7) -> bool:
-    """Whether `one` takes less time on x than `other`: the best of some turns of each."""
-    best = [float("inf"), float("inf")]
-    for _ in range(repeats):
-        for place, layer in enumerate((one, other)):
-            begun = perf_counter()
-            layer(x)
-            best[place] = min(best[place], perf_counter() - begun)
-    return best[0] < best[1]
-
-
 class Codes8(nn.Module):
     """x W^T + b with W = (codes - zero) scale, 8 bits, one scale a row: a quantized variant's own grid, kept packed.
 

@@ -86,7 +86,7 @@ def judge_for(images: Images, shape: tuple[int, int, int], run: Run | None = Non
 def _taught(images: Images, shape: tuple[int, int, int], run: Run) -> Judge:
     x = images.fitted(shape)
     learn, aside = images.split()
-    turns = images.labels is None
+    turns = images.labels is None or len(images.labels.unique()) < 2
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         critic = Critic(shape[0], 4 if turns else len(images.classes))

@@ -30,6 +30,7 @@ from core.methods import estimates
 from core.methods.checkpoints import Checkpoint, fingerprint
 from core.methods.common import PRUNED_FROM
 from core.methods.gradients import Exchange
+from core.models import devices
 from core.params import Params, knob
 from core.run import Run
 
@@ -361,15 +362,9 @@ def precision(name: str, device: str) -> torch.dtype:
         return torch.bfloat16 if name == "bfloat16" else torch.float32
     if device.startswith("cuda"):
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
-    if device == "cpu" and _cpu_multiplies_bfloat16():
+    if device == "cpu" and devices.multiplies_bfloat16():
         return torch.bfloat16
     return torch.float32
-
-
-def _cpu_multiplies_bfloat16() -> bool:
-    """Whether the CPU has instructions for it; without them bfloat16 is emulated and several times slower than float32."""
-    asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # torch has no public name for it; one that's gone counts as no
-    return any(getattr(torch.cpu, name, lambda: False)() for name in asked)
 
 
 @contextlib.contextmanager

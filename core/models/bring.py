@@ -165,12 +165,11 @@ def _copy(folder: Path, staged: Path, run: Run) -> None:
 
 
 def _copy_pipeline(folder: Path, staged: Path, run: Run, dtype: str) -> list[str]:
-    files = list(diffusion.files(folder))
-    save.room_for(staged, sum(p.stat().st_size for p in files))
-    for path in run.track(files, "Copying"):
-        to = staged / path.relative_to(folder)
-        to.parent.mkdir(exist_ok=True)
-        shutil.copyfile(path, to)
+    files = diffusion.layout(folder)
+    save.room_for(staged, sum(p.stat().st_size for p in files.values()))
+    for name, path in run.track(list(files.items()), "Copying"):
+        (staged / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, staged / name)
     return [] if dtype == "auto" else ["A diffusion model keeps the precision that it's stored in."]
 
 

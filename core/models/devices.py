@@ -115,3 +115,9 @@ def dtype_for(name: str, device: str, stored: str | None = None) -> torch.dtype:
             suggestion=nearest(wanted, ("auto", *DTYPES)),
         )
     return DTYPES[wanted]
+
+
+def multiplies_bfloat16() -> bool:
+    """Whether the CPU has instructions for it; without them bfloat16 is emulated and several times slower than float32."""
+    asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # torch has no public name for it; one that's gone counts as no
+    return any(getattr(torch.cpu, name, lambda: False)() for name in asked)

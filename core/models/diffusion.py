@@ -8,8 +8,9 @@ Distillation for Fast Sampling of Diffusion Models' (2022), section 4 and append
 Diffusion Noise Schedules and Sample Steps are Flawed' (2024), section 3, for schedules that end in pure noise and steps counted from
 the end ('trailing').
 
-Covers folders of diffusers with a UNet2DModel, unconditional or with classes, and the schedulers that share its betas; they're drawn
-from by DDIM whatever the scheduler is. Text-to-image models, latent ones and guidance aren't covered.
+Covers folders of diffusers with a UNet2DModel, unconditional or with classes (for which diffusers has no pipeline of its own), and the
+schedulers that share its betas; they're drawn from by DDIM whatever the scheduler is. Text-to-image models, latent ones, learned
+variances and guidance aren't covered.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ from core.workspace import read_json
 
 INDEX = "model_index.json"
 WEIGHTS = "diffusion_pytorch_model.safetensors"
+HALVES = "diffusion_pytorch_model.fp16.safetensors"
 STEPS = "_sampling_steps"  # in model_index.json: how many steps the model was distilled for. diffusers leaves such names alone
 SCHEDULERS = ("DDPMScheduler", "DDIMScheduler", "PNDMScheduler", "DPMSolverMultistepScheduler", "DPMSolverSinglestepScheduler")
+TOGETHER = 1 << 18  # numbers of images that are drawn together
 Prediction = Literal["epsilon", "sample", "v_prediction"]
 
 
@@ -79,8 +82,8 @@ class Schedule:
 
     def at(self, t: Tensor) -> tuple[Tensor, Tensor]:
         """(alpha, sigma) at timesteps t, any shape, float32; -1 stands for the image itself."""
-        kept = torch.cat([torch.tensor([self.last], dtype=torch.float64), self.kept]).to(t.device)[t + 1]
-        return kept.sqrt().float(), (1 - kept).sqrt().float()
+        kept = torch.cat([torch.tensor([self.last], dtype=torch.float64), self.kept])
+        return tuple(root.sqrt().float().to(t.device)[t + 1] for root in (kept, 1 - kept))  # not all devices have float64
 
     def timesteps(self, steps: int) -> list[int]:
         """The timesteps of a drawing in `steps`, from the noisiest on. Raises UserError where there aren't as many."""
@@ -224,13 +227,15 @@ class Denoiser(nn.Module):
         steps: int | None = None,
         *,
         seed: int = 0,
-        rows: int = 256,
+        rows: int | None = None,
         tell: Callable[[int], None] | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """(images (count, channels, height, width) in [-1, 1], their classes (count,) in turn, or None).
 
-        The same seed begins with the same noise, whatever the model and the steps. tell: called with how many are done.
+        The same seed begins with the same noise, whatever the model and the steps. rows: drawn together; None: as many as their size
+        allows. tell: called at each step with how many are done.
         """
+        rows = rows or max(1, min(256, TOGETHER // math.prod(self.shape)))
         device = next(self.parameters()).device
         times = self.schedule.timesteps(steps or self.steps or 32)
         noise = torch.randn(count, *self.shape, generator=torch.Generator().manual_seed(seed))
@@ -240,6 +245,8 @@ class Denoiser(nn.Module):
             z = noise[at : at + rows].to(device)
             y = None if kinds is None else kinds[at : at + rows].to(device)
             for t, to in zip(times, [*times[1:], -1], strict=True):
+                if tell:
+                    tell(at)
                 now, then = (torch.full((len(z),), v, device=device) for v in (t, to))
                 z = self.schedule.step(self(z, now, y), z, now, then)
             done.append(z.clamp(-1, 1).cpu())
@@ -262,6 +269,21 @@ def is_pipeline(folder: Path) -> bool:
     return (folder / INDEX).is_file()
 
 
+def layout(folder: Path) -> dict[str, Path]:
+    """The files that loading the pipeline needs, by the names under which they're saved here.
+
+    Older pipelines have the parts of unet and scheduler beside the index; weights may be those of the variant fp16.
+    """
+    unet, scheduler = (folder / part if (folder / part).is_dir() else folder for part in ("unet", "scheduler"))
+    places = {
+        INDEX: [folder / INDEX],
+        "unet/config.json": [unet / "config.json"],
+        f"unet/{WEIGHTS}": [unet / WEIGHTS, unet / HALVES],
+        "scheduler/scheduler_config.json": [scheduler / "scheduler_config.json"],
+    }
+    return {name: found for name, paths in places.items() if (found := next((p for p in paths if p.is_file()), None))}
+
+
 def parts(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """(model_index.json, the UNet's config, the scheduler's config). Raises UserError for a pipeline that isn't one of those covered."""
     index = read_json(folder / INDEX)
@@ -275,16 +297,31 @@ def parts(folder: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
             pipeline=str(index.get("_class_name", "pipeline")),
             parts=", ".join(f"{key} ({value})" for key, value in sorted(named.items())) or "nothing",
         )
-    return index, read_json(folder / "unet" / "config.json"), read_json(folder / "scheduler" / "scheduler_config.json")
+    found = layout(folder)
+    for part in ("unet/config.json", "scheduler/scheduler_config.json"):
+        if part not in found:
+            raise UserError("{name} has no {file}.", hint="Download the model again.", kind="model", name=folder.name, file=part)
+    config, scheduler = read_json(found["unet/config.json"]), read_json(found["scheduler/scheduler_config.json"])
+    _check(config)
+    return index, config, scheduler
+
+
+def _check(config: dict[str, Any]) -> None:
+    if config.get("sample_size") is None:
+        raise _unknown("size of images", None)
+    if config.get("out_channels", 3) != config.get("in_channels", 3):  # the rest is the noise's variance, or a condition
+        raise _unknown("number of output channels", config.get("out_channels"))
+    if config.get("class_embed_type") is not None:
+        raise _unknown("kind of class embedding", config["class_embed_type"])
 
 
 def weights(folder: Path) -> dict[str, tensors.TensorInfo]:
     """The UNet's tensors by name. Raises UserError where the file is missing or damaged."""
-    path = folder / "unet" / WEIGHTS
-    if not path.is_file():
+    path = layout(folder).get(f"unet/{WEIGHTS}")
+    if path is None:
         raise UserError(
             "{name} has no {file} in its folder unet.",
-            hint="Save it as safetensors, or download it again.",
+            hint="Save it as one safetensors file, or download it again.",
             kind="model",
             name=folder.name,
             file=WEIGHTS,
@@ -294,9 +331,7 @@ def weights(folder: Path) -> dict[str, tensors.TensorInfo]:
 
 def files(folder: Path) -> Iterator[Path]:
     """Those that loading the pipeline needs."""
-    for name in (INDEX, "unet/config.json", f"unet/{WEIGHTS}", "scheduler/scheduler_config.json"):
-        if (folder / name).is_file():
-            yield folder / name
+    yield from layout(folder).values()
 
 
 def load(folder: Path, *, device: str = "cpu") -> Denoiser:
@@ -357,7 +392,7 @@ def save(denoiser: Denoiser, staged: Path, *, run: Run, dtype: torch.dtype | Non
     room_for(staged, sum(t.nbytes for t in state.values()))
     config = {k: v for k, v in dict(denoiser.config).items() if k not in ("_name_or_path", "_use_default_values")}
     scheduler = denoiser.schedule.config
-    index: dict[str, Any] = {"_class_name": "DDIMPipeline" if denoiser.classes is None else "DiffusionPipeline"}
+    index: dict[str, Any] = {"_class_name": "DDIMPipeline"}
     index |= {"_diffusers_version": _version(), "scheduler": ["diffusers", scheduler["_class_name"]], "unet": ["diffusers", "UNet2DModel"]}
     if denoiser.steps:
         index[STEPS] = denoiser.steps

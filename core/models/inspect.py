@@ -131,7 +131,7 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
         names = {p.name for p in folder.iterdir()}
     except OSError as error:
         raise explain(error) from error
-    if "config.json" not in names and diffusion.is_pipeline(folder):
+    if diffusion.is_pipeline(folder):
         return _pipeline(folder, "variant.json" in names)
     if "config.json" not in names:
         raise _no_model(folder, names)
@@ -166,7 +166,7 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
 
 def _pipeline(folder: Path, variant: bool) -> SourceInfo:
     """A diffusion model as diffusers saves it."""
-    _, _, scheduler = diffusion.parts(folder)
+    _, config, scheduler = diffusion.parts(folder)
     found = diffusion.weights(folder)
     schedule = diffusion.Schedule.from_config(scheduler)
     parameters = sum(t.numbers for t in found.values())
@@ -183,6 +183,7 @@ def _pipeline(folder: Path, variant: bool) -> SourceInfo:
         bytes_on_disk=sum(p.stat().st_size for p in diffusion.files(folder)),
         tied=False,
         context=schedule.total,
+        image_shape=diffusion.shape_of(config),
         memory_needed=4 * parameters,
         memory_free=psutil.virtual_memory().available,
     )

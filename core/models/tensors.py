@@ -118,9 +118,10 @@ def weight_files(folder: Path) -> list[Path]:
     Raises UserError where the index names a file that isn't there, or can't be read.
     """
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
-    if (folder / "model_index.json").is_file() and not single.is_file():  # a pipeline of diffusers
-        unet = folder / "unet" / "diffusion_pytorch_model.safetensors"
-        return [unet] if unet.is_file() else []
+    if (folder / "model_index.json").is_file():  # a pipeline of diffusers; where its parts lie is diffusion.layout's
+        unet = folder / "unet" if (folder / "unet").is_dir() else folder
+        names = ("diffusion_pytorch_model.safetensors", "diffusion_pytorch_model.fp16.safetensors")
+        return [path for name in names if (path := unet / name).is_file()][:1]
     if single.is_file():
         return [single]
     if not index.is_file():
@@ -154,7 +155,7 @@ def headers(folder: Path) -> dict[str, TensorInfo]:
     out: dict[str, TensorInfo] = {}
     for file in files:
         out |= read_header(file)
-    if len(files) > 1 or (files and files[0].parent == folder and files[0].name != "model.safetensors"):
+    if len(files) > 1 or (files and files[0].name != "model.safetensors" and not (folder / "model_index.json").is_file()):
         listed = json.loads((folder / "model.safetensors.index.json").read_text(encoding="utf-8"))["weight_map"]
         gone = sorted(set(listed) - set(out))
         if gone:

@@ -23,6 +23,7 @@ from core.models import load, surgery
 from core.models.surgery import Anatomy
 from core.records import HeadMap, HeadsSpec, Job, Variant
 from core.run import Run
+from core.worker import pictures
 from core.workspace import Workspace
 
 LEARNT_SHARE = 0.8  # of a text of the person's own: importance is computed on it, losses are measured on the rest
@@ -83,6 +84,7 @@ def measure_heads(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, HeadsSpec)
     workspace = Workspace(spec.workspace)
     variant = workspace.variant(spec.variant)
+    pictures.refuse(variant, "heads are judged by the loss on text")
     if variant.info.quantization:
         raise UserError(
             "{name} is quantized, so what its heads are worth can't be judged.",

@@ -51,6 +51,24 @@ def recorded(step: Step, images: Images | None) -> Step:
 
 
 def measure(denoiser: diffusion.Denoiser, images: Images, run: Run, steps: int | None = None) -> list[Measurement]:
-    """Likeness and speed, in as many steps as it was made for, else 32."""
-    steps = steps or denoiser.steps or min(STEPS, denoiser.schedule.total)
-    return [*frechet.score(denoiser, images, steps=steps, run=run), frechet.speed(denoiser, steps, run)]
+    """Likeness and speed, in as many steps as it was made for, else 32.
+
+    With another number of `steps`, likeness alone, and its conditions say so: it isn't what the model is compared by.
+    """
+    own = denoiser.steps or min(STEPS, denoiser.schedule.total)
+    found = frechet.score(denoiser, images, steps=steps or own, run=run)
+    if steps in (None, own):
+        return [*found, frechet.speed(denoiser, own, run)]
+    return [m.model_copy(update={"conditions": m.conditions | {"other_steps": True}}) for m in found]
+
+
+def refuse(variant: Variant, reason: str) -> None:
+    """Raises UserError where a job for models of text is asked of one that draws. reason: what such a job is about."""
+    if variant.info.task == "diffusion":
+        raise UserError(
+            "{name} draws images, and {reason}.",
+            hint="Its folder is what diffusers loads; Fewer steps, under Distil, makes it faster.",
+            kind="model",
+            name=variant.name,
+            reason=reason,
+        )

@@ -17,7 +17,7 @@ from core import events, methods, pairing
 from core.allocation import LayerCost, SensitivityMap
 from core.data import labels as examples
 from core.data import text as texts
-from core.decode import calibrate, exactness, fast, find, kernels, lab
+from core.decode import calibrate, exactness, fast, find, lab
 from core.errors import UserError
 from core.evaluate import accuracy, embedding, frechet, perplexity
 from core.evaluate import speed as speeds
@@ -25,7 +25,7 @@ from core.export import gguf, onnx, sparse
 from core.export.runtime import OnnxGenerator
 from core.methods import calibration, gradient_study, sensitivity, training
 from core.methods.quantization import grid
-from core.models import bring, inspect, load, save, size, verify
+from core.models import bring, devices, inspect, load, save, size, verify
 from core.recipe import ImagesRef, LabelsRef, Recipe, Source, Step, TextRef
 from core.records import (
     ApplySpec,
@@ -328,7 +328,8 @@ def _reloaded(verifier: verify.Verifier, staged: Path, model, variant: Variant, 
     else:
         difference = verifier.check(staged, model, run, remote_code=remote_code)
     run.log(f"Reloaded in a plain process: largest difference of the outputs {difference:.2e}")
-    where = {"by": "plain transformers in a fresh process", "dtype": "float32", "device": "cpu"}
+    by = "diffusers" if variant.info.task == "diffusion" else "transformers"
+    where = {"by": f"plain {by} in a fresh process", "dtype": "float32", "device": "cpu"}
     if blocks != layers:
         where["blocks"] = f"the first {blocks} of {layers}"
         said = f"Reloaded and compared on its first {blocks} of {layers} blocks: more don't fit into memory."
@@ -479,6 +480,13 @@ def evaluate(job: Job, run: Run) -> dict[str, Any]:
     run.stage("Loading", variant.name)
     loaded = load.load(workspace.path(variant.id), device=run.device, dtype=spec.dtype)
     if variant.info.task == "diffusion":
+        if reference is not None:
+            raise UserError(
+                "{name} draws images: it's held against images, not against another model.",
+                hint="Leave the reference out.",
+                kind="usage",
+                name=variant.name,
+            )
         found = pictures.images_for(spec.images, variant, loaded.folder)
         return _record(workspace, variant, pictures.measure(loaded.model, found, run, spec.steps), run)
     folder = workspace.path(reference.id) if reference else None
@@ -519,6 +527,7 @@ def measure_sensitivity(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, SensitivitySpec)
     workspace = Workspace(spec.workspace)
     variant = workspace.variant(spec.variant)
+    pictures.refuse(variant, "sensitivity is measured by the probabilities of tokens")
     if variant.info.quantization:
         raise UserError(
             "{name} is quantized already, so its layers can't be tried at other widths.",
@@ -621,13 +630,19 @@ def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> 
     for key, variant in zip(keys, wanted, strict=True):
         if key not in _HELD:
             run.stage("Loading", variant.name)
-            halved = dtype == "bfloat16" and run.device == "cpu" and kernels.half_pays()  # then products alone are in it: core.decode.fast
+            halved = dtype == "bfloat16" and run.device == "cpu" and _products_in_bfloat16(variant)
             loaded = load.load(workspace.path(variant.id), device=run.device, dtype="float32" if halved else dtype, packed=key[-1])
             loaded.info = loaded.info.model_copy(update={"name": variant.name})  # so that what's refused is called what the person calls it
             if halved:
                 fast.quicken(loaded.model, half=True)
             _HELD[key] = loaded
     return [_HELD[key] for key in keys], held
+
+
+def _products_in_bfloat16(variant: Variant) -> bool:
+    """Whether to have products alone in bfloat16, on float32 weights laid out anew (core.decode.fast): where the CPU multiplies in it
+    and there's room for the weights in float32."""
+    return devices.multiplies_bfloat16() and 5 * (variant.info.parameters or 0) < devices.free_bytes("cpu")
 
 
 def _packs(variant: Variant, run: Run) -> bool:
@@ -699,6 +714,7 @@ def export(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, ExportSpec)
     workspace = Workspace(spec.workspace)
     variant = workspace.variant(spec.variant)
+    pictures.refuse(variant, "only models of text are exported yet")
     folder, to = workspace.path(variant.id), Path(spec.to)
     where = {"folder": str(spec.to), "check": "onnxruntime against torch"}
     kinds = [("onnx_max_abs", "max_abs"), ("onnx_top1", "top1"), ("onnx_bytes", "bytes")]

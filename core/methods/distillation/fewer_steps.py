@@ -17,7 +17,8 @@ import copy
 import io
 import os
 from collections.abc import Callable, Iterator
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -119,7 +120,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
     kinds = _kinds(model, given.images)
     learn, aside = given.images.split()
     teacher: Denoiser = copy.deepcopy(model)
-    teacher.schedule = model.schedule.for_steps(model.schedule.prediction)
+    teacher.schedule = replace(model.schedule.for_steps(model.schedule.prediction), clip=model.schedule.clip)  # as it itself draws
     plan = [(n, 2) for n in rounds(start, params.to)]
     if params.how == "consistency":
         plan = [(start, 1)]
@@ -131,7 +132,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
         student = copy.deepcopy(teacher)
         student.schedule = student.schedule.for_steps("v_prediction")
         student.steps = steps
-        updates = params.updates * (2 if steps < 4 or len(plan) == 1 else 1)
+        updates = params.updates * (2 if steps < 4 or params.how == "consistency" else 1)
         settings = training.TrainingParams(
             steps=updates,
             batch=params.batch,
@@ -144,7 +145,8 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
         loss_of = _consistency(student, teacher, steps) if params.how == "consistency" else _halving(student, teacher, steps, jumps)
         feed = lambda rows, seed, n=steps: batches(images[rows], None if kinds is None else kinds[rows], n, params.batch, seed)
         judged = islice(feed(aside, 1_000_003), -(-ASIDE // params.batch))
-        judge = _judge(student, loss_of, [b.to(given.device) for b in judged])
+        judged = [b.to(given.device) for b in judged]
+        judge = _arriving(student, teacher, steps, judged) if params.how == "consistency" else _judge(loss_of, judged)
         said = f"{steps} step{'s' * (steps != 1)}" if params.how == "progressive" else f"consistent along {steps} steps"
         kept = given.work / f"{steps}-of-{jumps}" if given.work is not None and params.how == "progressive" else None
         if kept is not None and (found := _finished(kept, student)):
@@ -170,12 +172,18 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
         notes.append(f"{said}: loss on images kept aside {before:.4f} before, {after:.4f} at the best update ({trained.best_step}).")
         run.log(notes[-1])
         if trained.stopped:
-            notes.append("Finished early as asked.")
+            notes.append(f"Finished early as asked: it draws in {steps} steps, not in {params.to}.")
             break
         if kept is not None:
             _keep(kept, student, notes[-1])
         teacher = student
     student.steps = params.to if params.how == "consistency" else student.steps
+    if model.schedule.total % student.steps:
+        notes.append(
+            f"{student.steps} steps don't divide {model.schedule.total} levels of noise, so plain diffusers draws a little otherwise."
+        )
+    if model.classes is not None:
+        notes.append("diffusers' pipeline asks for no class: its UNet and scheduler have to be called by themselves.")
     picture = compared([(model, start), (model, student.steps), (student, student.steps)])
     return Outcome(student, tuple(notes), files={"samples.png": picture})
 
@@ -195,13 +203,15 @@ def _finished(folder: Path, student: Denoiser) -> str:
     path = folder / "student.safetensors"
     if not path.is_file():
         return ""
-    student.unet.load_state_dict(load_file(path))
-    with safe_open(path, framework="pt") as handle:
-        return str((handle.metadata() or {}).get("note", ""))
+    try:
+        student.unet.load_state_dict(load_file(path))
+        with safe_open(path, framework="pt") as handle:
+            return str((handle.metadata() or {}).get("note", ""))
+    except Exception:  # damaged: the round is done again
+        return ""
 
 
 def _check(model: Denoiser, start: int, params: FewerStepsParams, given: Given) -> None:
-    total = model.schedule.total
     if params.to >= start:
         raise UserError(
             "{name} draws in {start} steps, and {to} aren't fewer.",
@@ -211,23 +221,13 @@ def _check(model: Denoiser, start: int, params: FewerStepsParams, given: Given) 
             start=start,
             to=params.to,
         )
-    if total % start:
-        able = [n for n in (2, 4, 8, 16, 32, 64) if total % n == 0]
-        raise UserError(
-            "{name} knows {total} levels of noise, which {start} steps don't divide, so that plain diffusers would step beside them.",
-            hint="Begin with {able} steps.",
-            kind="usage",
-            name=given.info.name,
-            total=total,
-            start=start,
-            able=" or ".join(map(str, able)) or "another number of",
-        )
 
 
 def _kinds(model: Denoiser, images: Images) -> Tensor | None:
     if model.classes is None:
         return None
-    if images.labels is None or len(images.classes) > model.classes:
+    fits = len(images.classes) <= model.classes if images.numbered else len(images.classes) == model.classes
+    if images.labels is None or not fits:
         raise UserError(
             "The model draws {classes} classes, and {name} names {found}.",
             hint="Choose the images that it was taught with.",
@@ -262,22 +262,26 @@ def _unpacked(batch: Tensor, model: Denoiser) -> tuple[Tensor, Tensor, Tensor, T
 
 def _halving(student: Denoiser, teacher: Denoiser, steps: int, jumps: int) -> Callable[[Tensor], dict[str, Tensor]]:
     """The loss of a student whose each step is `jumps` of the teacher's."""
-    stride = student.schedule.total // steps
+    places, between = _places(student, steps), _places(teacher, steps * jumps)  # of the latter, every so many are the former
 
     def loss_of(batch: Tensor) -> dict[str, Tensor]:
         x, e, which, kind = _unpacked(batch, student)
-        t = student.schedule.total - which * stride - 1
-        to = t - stride  # -1: the image itself
+        t, to = places.to(x.device)[which], places.to(x.device)[which + 1]
         z = student.schedule.noised(x, e, t)
         with torch.no_grad():
             at, now = z, t
             for jump in range(1, jumps + 1):
-                then = t - jump * stride // jumps
+                then = between.to(x.device)[which * jumps + jump]
                 at, now = teacher.schedule.step(teacher(at, now, kind), at, now, then), then
             target = solved(student, z, at, t, to)
         return {"loss": weighed(student, z, t, kind, target)}
 
     return loss_of
+
+
+def _places(model: Denoiser, steps: int) -> Tensor:
+    """(steps + 1,): the timesteps of a drawing in so many steps, and -1, where it ends."""
+    return torch.tensor([*model.schedule.timesteps(steps), -1])
 
 
 def solved(student: Denoiser, z: Tensor, then: Tensor, t: Tensor, to: Tensor) -> Tensor:
@@ -296,7 +300,7 @@ def weighed(student: Denoiser, z: Tensor, t: Tensor, kind: Tensor | None, target
 
 
 def _consistency(student: Denoiser, teacher: Denoiser, steps: int) -> Callable[[Tensor], dict[str, Tensor]]:
-    stride = student.schedule.total // steps
+    places = _places(student, steps)
     follower = copy.deepcopy(student).requires_grad_(False)
 
     @torch.no_grad()
@@ -308,8 +312,7 @@ def _consistency(student: Denoiser, teacher: Denoiser, steps: int) -> Callable[[
         if torch.is_grad_enabled():  # at an update, not where it's judged
             follow()
         x, e, which, kind = _unpacked(batch, student)
-        t = student.schedule.total - which * stride - 1
-        to = t - stride
+        t, to = places.to(x.device)[which], places.to(x.device)[which + 1]
         z = student.schedule.noised(x, e, t)
         with torch.no_grad():
             then = teacher.schedule.step(teacher(z, t, kind), z, t, to)
@@ -320,7 +323,34 @@ def _consistency(student: Denoiser, teacher: Denoiser, steps: int) -> Callable[[
     return loss_of
 
 
-def _judge(student: Denoiser, loss_of: Callable[[Tensor], dict[str, Tensor]], judged: list[Tensor]) -> Callable[[], dict[str, float]]:
+def _arriving(student: Denoiser, teacher: Denoiser, steps: int, judged: list[Tensor]) -> Callable[[], dict[str, float]]:
+    """How far from where the teacher's drawing ends the student arrives in one jump from the same noise: mean squared error.
+
+    Its training's own loss is against a copy of itself, and least where both know nothing.
+    """
+    places, ends = _places(teacher, steps), []
+    starts = [(e, kind) for _, e, _, kind in (_unpacked(batch, teacher) for batch in judged)]
+    with torch.no_grad():
+        for e, kind in starts:
+            z = e
+            for t, to in pairwise(places):
+                now, then = (v.expand(len(z)).to(z.device) for v in (t, to))
+                z = teacher.schedule.step(teacher(z, now, kind), z, now, then)
+            ends.append(z)
+
+    def judge() -> dict[str, float]:
+        with torch.no_grad():
+            losses = []
+            for (e, kind), end in zip(starts, ends, strict=True):
+                first = places[:1].expand(len(e)).to(e.device)
+                meant, _ = student.schedule.meant(student(e, first, kind), e, first)
+                losses.append(float((meant - end).square().mean()))
+        return {"heldout_loss": sum(losses) / len(losses)}
+
+    return judge
+
+
+def _judge(loss_of: Callable[[Tensor], dict[str, Tensor]], judged: list[Tensor]) -> Callable[[], dict[str, float]]:
     def judge() -> dict[str, float]:
         with torch.no_grad():
             losses = [float(loss_of(batch)["loss"]) for batch in judged]

@@ -1,5 +1,7 @@
 """The wizard that opens a model."""
 
+import typing
+
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
@@ -8,6 +10,7 @@ import resources
 from app.wizards.base import Card
 from app.wizards.open_model import OpenModelWizard
 from core import events
+from core.records import SourceInfo, Task
 from tests.app.wizards import stand_ins as S
 
 
@@ -199,3 +202,13 @@ def test_last_choices_come_back(wizard, folder):
     w.finish()
     again = wizard(folder)
     assert (again.plan.dtype, again.plan.max_tokens) == ("bfloat16", 4000)
+
+
+@pytest.mark.parametrize("task", typing.get_args(Task))
+def test_a_model_of_every_kind_is_told(wizard, folder, task):
+    shape = (1, 8, 8) if task == "diffusion" else None
+    info = SourceInfo(source=str(folder), kind="folder", name="model", task=task, context=64, image_shape=shape)
+    said = dict(wizard(folder).what._pairs(info))
+    assert said["Task"]
+    assert ("Images" in said) == (task == "diffusion")
+    assert ("Tokenizer" in said) == (task != "diffusion")

@@ -36,8 +36,44 @@ def test_an_array_without_classes(tmp_path):
 
 def test_classes_are_named_as_the_labels_are(tmp_path):
     found = read_images(save(tmp_path / "a.npz", np.zeros((60, 4, 4), np.uint8), np.repeat([7, 3], 30)))
-    assert found.classes == ("3", "7")
-    assert found.labels.tolist() == [1] * 30 + [0] * 30
+    assert found.numbered
+    assert found.classes == tuple("01234567")
+    assert found.labels.tolist() == [7] * 30 + [3] * 30
+    named = read_images(save(tmp_path / "b.npz", np.zeros((60, 4, 4), np.uint8), np.repeat(["b", "a"], 30)))
+    assert (named.classes, named.numbered) == (("a", "b"), False)
+    assert named.labels.tolist() == [1] * 30 + [0] * 30
+
+
+def test_folders_that_are_numbers_are_classes_of_those_numbers(tmp_path):
+    for number in range(12):
+        place = tmp_path / "set" / str(number)
+        place.mkdir(parents=True)
+        for copy in range(5):
+            Image.fromarray(np.full((4, 4), 10 * number, np.uint8)).save(place / f"{copy}.png")
+    found = read_images(tmp_path / "set")
+    assert found.classes == tuple(map(str, range(12)))
+    assert torch.equal(found.pixels[:, 0, 0, 0].long(), 10 * found.labels)
+
+
+def test_pictures_of_every_kind_come_as_bytes(tmp_path):
+    grey = np.linspace(0, 255, 16).astype(np.uint8).reshape(4, 4)
+    kinds = {
+        "l": Image.fromarray(grey),
+        "p": Image.fromarray(grey).convert("P"),
+        "deep": Image.fromarray(grey.astype(np.uint16) * 257),
+        "rgba": Image.merge("RGBA", [Image.fromarray(grey)] * 3 + [Image.new("L", (4, 4), 255)]),
+        "clear": Image.new("RGBA", (4, 4), (9, 9, 9, 0)),
+    }
+    (tmp_path / "set").mkdir()
+    for copy in range(10):
+        for name, picture in kinds.items():
+            picture.save(tmp_path / "set" / f"{name}-{copy}.png")
+    found = read_images(tmp_path / "set")
+    assert found.pixels.shape == (50, 1, 4, 4)
+    order = sorted(f"{name}-{copy}.png" for name in kinds for copy in range(10))
+    for name, pixels in zip(order, found.pixels[:, 0], strict=True):
+        want = np.full((4, 4), 255) if name.startswith("clear") else grey
+        assert np.array_equal(pixels.numpy(), want), name
 
 
 def test_what_is_read_is_the_same_from_a_folder(tmp_path):

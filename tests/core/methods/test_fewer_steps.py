@@ -140,6 +140,7 @@ def test_classes_are_learnt_with(pico_class_pipeline):
     params = checked(method, {"to": 2, "start": 4, "updates": 2, "batch": 8})
     outcome = method.apply(diffusion.load(pico_class_pipeline), params, Run(), given(three))
     assert outcome.model.classes == 3
+    assert any("no class" in note for note in outcome.notes)
     with pytest.raises(UserError, match=r"draws 3 classes, and digits\.npz names 10"):
         method.apply(diffusion.load(pico_class_pipeline), params, Run(), given())
 
@@ -150,13 +151,15 @@ def test_more_steps_are_refused(pico_pipeline, values, said):
         learn(pico_pipeline, **values)
 
 
-def test_levels_of_noise_that_the_steps_do_not_divide_are_refused(pico_pipeline):
+def test_where_steps_do_not_divide_the_levels_of_noise_it_is_said(pico_pipeline):
+    """And the places of a drawing in half the steps are every second one of the whole all the same."""
     model = diffusion.load(pico_pipeline)
-    model.schedule = diffusion.Schedule.from_config({"_class_name": "DDIMScheduler", "num_train_timesteps": 1000})
+    config = {"_class_name": "DDIMScheduler", "num_train_timesteps": 100, "beta_schedule": "squaredcos_cap_v2"}
+    model.schedule = diffusion.Schedule.from_config(config | {"prediction_type": "v_prediction", "timestep_spacing": "trailing"})
+    assert torch.equal(fs._places(model, 16)[::2], fs._places(model, 8))
     method = get("fewer_steps")
-    with pytest.raises(UserError, match=r"1000 levels of noise.*32 steps") as found:
-        method.apply(model, checked(method, {}), Run(), given())
-    assert "2 or 4 or 8" in found.value.hint
+    outcome = method.apply(model, checked(method, {"to": 8, "start": 16, "updates": 1, "batch": 8}), Run(), given())
+    assert any("8 steps don't divide 100 levels" in note for note in outcome.notes)
 
 
 @pytest.mark.parametrize(("start", "to", "want"), [(32, 4, [16, 8, 4]), (8, 1, [4, 2, 1]), (4, 4, [])])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from core.errors import UserError
-from core.models import diffusion
+from core.models import bring, diffusion, inspect
 from core.models.diffusion import Schedule
 from core.run import Run
 
@@ -151,6 +151,39 @@ def test_the_same_seed_draws_the_same_images_whatever_the_batch(pico_pipeline):
     assert not torch.allclose(one, denoiser.draw(5, 3, seed=2)[0], atol=1e-2)
 
 
+def test_a_pipeline_whose_parts_lie_beside_the_index_is_opened_and_brought_in(pico_pipeline, tmp_path):
+    old, staged = tmp_path / "old", tmp_path / "staged"
+    for folder in (old, staged):
+        folder.mkdir()
+    shutil.copy(pico_pipeline / "model_index.json", old)
+    shutil.copy(pico_pipeline / "unet" / "config.json", old)
+    shutil.copy(pico_pipeline / "unet" / diffusion.WEIGHTS, old / diffusion.HALVES)
+    shutil.copy(pico_pipeline / "scheduler" / "scheduler_config.json", old)
+    want = diffusion.load(pico_pipeline).probe()
+    assert torch.equal(diffusion.load(old).probe(), want)
+    info, _ = bring.bring(old, staged, Run())
+    assert (info.task, info.image_shape) == ("diffusion", (1, 8, 8))
+    assert torch.equal(diffusion.load(staged).probe(), want)
+    assert sorted(str(p.relative_to(staged)) for p in staged.rglob("*") if p.is_file()) == sorted(diffusion.layout(pico_pipeline))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"out_channels": 2}, "output channels"),
+        ({"class_embed_type": "timestep"}, "class embedding"),
+        ({"sample_size": None}, "size of images"),
+    ],
+)
+def test_unets_of_other_kinds_are_refused_before_they_are_built(pico_pipeline, tmp_path, change, said):
+    folder = tmp_path / "model"
+    shutil.copytree(pico_pipeline, folder)
+    path = folder / "unet" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(UserError, match=said):
+        inspect.inspect(folder)
+
+
 @pytest.mark.parametrize("what", ["weights", "truncated", "shape", "pipeline"])
 def test_what_is_wrong_with_a_folder_is_said(pico_pipeline, tmp_path, what):
     folder = tmp_path / "model"
@@ -162,7 +195,7 @@ def test_what_is_wrong_with_a_folder_is_said(pico_pipeline, tmp_path, what):
         weights.write_bytes(weights.read_bytes()[:-100])
     elif what == "shape":
         config = json.loads((folder / "unet" / "config.json").read_text())
-        (folder / "unet" / "config.json").write_text(json.dumps(config | {"in_channels": 2}))
+        (folder / "unet" / "config.json").write_text(json.dumps(config | {"in_channels": 2, "out_channels": 2}))
     else:
         index = json.loads((folder / "model_index.json").read_text())
         (folder / "model_index.json").write_text(json.dumps(index | {"vae": ["diffusers", "AutoencoderKL"]}))

@@ -8,7 +8,7 @@ import resources
 from core.errors import UserError
 from core.models import diffusion
 from core.recipe import ImagesRef, Recipe, Step
-from core.records import ApplySpec, EvaluateSpec, ImportSpec, Job, SpeedSpec
+from core.records import ApplySpec, EvaluateSpec, ExportSpec, HeadsSpec, ImportSpec, Job, SensitivitySpec, SpeedSpec
 from core.run import Run
 from core.worker import tasks
 from core.workspace import Workspace
@@ -54,6 +54,8 @@ def test_fewer_steps_makes_a_variant_whose_recipe_names_the_images(home):
     spec = EvaluateSpec(workspace=str(workspace.folder), variant=made)
     kinds = {m["kind"]: m for m in run(spec)["measurements"]}
     assert kinds["frechet"]["conditions"]["steps"] == kinds["draw"]["conditions"]["steps"] == 2
+    (other,) = run(spec.model_copy(update={"steps": 4}))["measurements"]  # likeness alone, and marked
+    assert other["conditions"]["other_steps"]
     assert {m["kind"] for m in run(SpeedSpec(workspace=str(workspace.folder), variant=made))["measurements"]} == {"draw"}
 
 
@@ -72,6 +74,21 @@ def test_images_of_another_size_have_to_be_named(home, tmp_path, monkeypatch):
     np.savez(tmp_path / "few.npz", images=np.zeros((3, 8, 8), np.uint8))
     with pytest.raises(UserError, match="too few"):
         run(EvaluateSpec(workspace=str(workspace.folder), variant=variant.id, images=ImagesRef(path=str(tmp_path / "few.npz"))))
+
+
+def test_jobs_for_models_of_text_say_so(home, tmp_path):
+    workspace, variant = home
+    where = {"workspace": str(workspace.folder), "variant": variant.id}
+    for spec in (
+        ExportSpec(**where, to=str(tmp_path / "out")),
+        ExportSpec(**where, to=str(tmp_path / "out"), format="gguf"),
+        SensitivitySpec(**where),
+        HeadsSpec(**where),
+    ):
+        with pytest.raises(UserError, match="digits draws images"):
+            run(spec)
+    with pytest.raises(UserError, match="not against another model"):
+        run(EvaluateSpec(**where, reference=variant.id))
 
 
 @pytest.mark.parametrize("method", ["rtn", "magnitude", "finetune"])
