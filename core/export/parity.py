@@ -76,7 +76,7 @@ def reference(model: Any, tokenizer: Any, run: Run, *, context: int | None, cach
             out = model(input_ids=torch.from_numpy(row)[None], **extra)
         return (out["logits"] if "logits" in out else out["last_hidden_state"])[0].float().numpy()
 
-    kept: dict[str, np.ndarray] = {"ids": ids, "answer": ask(ids)}
+    kept: dict[str, np.ndarray] = {"ids": ids, "answer": ask(ids), "pad": np.array(getattr(model.config, "pad_token_id", None) or 0)}
     for index, row in enumerate(_rows(ids)):
         kept[f"row{index}"], kept[f"row{index}_answer"] = row, ask(row)
     if cache_name:
@@ -388,10 +388,10 @@ def _compare_encoder(session, checks: _Checks) -> dict[str, Any]:
     ids, wanted = answers["ids"], answers["answer"]
     got = ask(ids[None], np.ones((1, len(ids)), np.int64))[0]
     checks.difference("the whole text", got, wanted)
-    figures = _top1(checks, got, wanted) if output == "logits" else {}
+    figures = _top1(checks, got, wanted) if output == "logits" and wanted.shape[-1] > 1 else {}
     rows = [answers[f"row{i}"] for i in range(len(ROWS))]
     longest = max(map(len, rows))
-    padded, mask = np.zeros((len(rows), longest), np.int64), np.zeros((len(rows), longest), np.int64)
+    padded, mask = np.full((len(rows), longest), int(answers["pad"]), np.int64), np.zeros((len(rows), longest), np.int64)
     for index, row in enumerate(rows):
         padded[index, : len(row)], mask[index, : len(row)] = row, 1
     got = ask(padded, mask)

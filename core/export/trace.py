@@ -503,7 +503,14 @@ def causal(model: nn.Module) -> Plan:
 
 
 def encoder(model: nn.Module) -> Plan:
-    """Plan for an encoder (-> last_hidden_state) or a classifier (-> logits)."""
+    """Plan for an encoder (-> last_hidden_state) or a classifier (-> logits). Raises UserError where it takes one text only."""
+    if hasattr(model, "score") and getattr(model.config, "pad_token_id", None) is None:  # it looks for each text's last token
+        raise UserError(
+            "{architecture} names no padding token, so it can't tell where each of several texts ends.",
+            hint="Set pad_token_id in config.json, and import the model again.",
+            kind="model",
+            architecture=type(model).__name__,
+        )
     accepted = parameters_of(model)
     batch, length = 2, 5
     sample = {

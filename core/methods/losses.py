@@ -118,15 +118,21 @@ def differences(teacher: Tensor | Top, student: Tensor, how: Against) -> Tensor:
 
 def between(log_p: Tensor, log_q: Tensor, kind: Kind, beta: float = 0.5) -> Tensor:
     """The divergence of two distributions, log-probabilities (..., bins) -> (...): nats, and for 'tv' a share of 1."""
-    if kind == "forward":
-        return (log_p.exp() * (log_p - log_q)).sum(-1)
-    if kind == "reverse":
-        return (log_q.exp() * (log_q - log_p)).sum(-1)
     p, q = log_p.exp(), log_q.exp()
+    if kind == "forward":
+        return _expected(p, log_p, log_q)
+    if kind == "reverse":
+        return _expected(q, log_q, log_p)
     if kind == "tv":
         return (p - q).abs().sum(-1) / 2
-    log_m = torch.logaddexp(log_p + math.log(beta), log_q + math.log1p(-beta))
-    return (beta * p * (log_p - log_m) + (1 - beta) * q * (log_q - log_m)).sum(-1)
+    least = torch.finfo(p.dtype).min / 4  # where neither has anything, minus infinity twice would have no gradient
+    log_m = torch.logaddexp(log_p.clamp_min(least) + math.log(beta), log_q.clamp_min(least) + math.log1p(-beta))
+    return beta * _expected(p, log_p, log_m) + (1 - beta) * _expected(q, log_q, log_m)
+
+
+def _expected(p: Tensor, log_p: Tensor, log_q: Tensor) -> Tensor:
+    """sum of p (log p - log q) over the bins; those without p add nothing, also where neither has any."""
+    return (p * (log_p - log_q).masked_fill(p == 0, 0.0)).sum(-1)
 
 
 def top(logits: Tensor, k: int, temperature: float = 1.0) -> Top:

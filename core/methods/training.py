@@ -277,6 +277,7 @@ def train(
             _report(run, begun, start)
         else:
             done, best_step, start, best, kept = _restored(found, named, optimizer, exchange)
+            found = None  # as large as the training itself
             run.log(f"Going on after step {done}, where an earlier try stopped")
         for step in run.track(range(1, params.steps + 1), "Training"):
             batch = next(batches)

@@ -15,9 +15,10 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def classify(texts: list[str]) -> list[tuple[str, float]]:
-    """(label, its probability) for each text."""
+    """(label, its probability) for each text; of a model with one output, the label and that number as it is."""
+    config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
     tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
-    tokenizer.enable_padding()
+    tokenizer.enable_padding(pad_id=config.get("pad_token_id") or 0)
     # other processors: onnxruntime.get_available_providers() names those that this installation has
     session = onnxruntime.InferenceSession(str(next(FOLDER.rglob("*.onnx"))), providers=["CPUExecutionProvider"])
     read = tokenizer.encode_batch(texts)
@@ -28,8 +29,8 @@ def classify(texts: list[str]) -> list[tuple[str, float]]:
     }
     logits = session.run(["logits"], {i.name: feeds[i.name] for i in session.get_inputs()})[0]  # (texts, labels)
     odds = np.exp(logits - logits.max(-1, keepdims=True))
-    shares = odds / odds.sum(-1, keepdims=True)
-    labels = json.loads((FOLDER / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
+    shares = odds / odds.sum(-1, keepdims=True) if logits.shape[-1] > 1 else logits
+    labels = config.get("id2label") or {}
     return [(labels.get(str(row.argmax()), str(row.argmax())), float(row.max())) for row in shares]
 
 

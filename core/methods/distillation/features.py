@@ -189,6 +189,7 @@ def relation_error(student: Tensor, teacher: Tensor, heads: int, mask: Tensor, c
         scores = x @ x.transpose(-1, -2) / math.sqrt(x.shape[-1])
         return F.log_softmax(scores.masked_fill(~seen, torch.finfo(scores.dtype).min / 2), -1)
 
-    log_p, log_q = logs(teacher), logs(student)
+    with torch.autocast(mask.device.type, enabled=False):  # products in bfloat16 would be some percent off
+        log_p, log_q = logs(teacher), logs(student)
     apart = (log_p.exp() * (log_p - log_q)).sum(-1).mean(1)  # (rows, tokens)
     return (apart * mask).sum() / mask.sum()

@@ -65,7 +65,8 @@ def shallower(model: nn.Module, kept: list[int]) -> nn.Module:
                 module.layer_idx = number
     config = student.config.get_text_config()
     for name, value in list(vars(config).items()):
-        if isinstance(value, (list, tuple)) and len(value) == total:  # 'layer_types' and the like: one entry a layer
+        named = "layer" in name or "block" in name  # 'layer_types' and the like, not a list of tokens that happens to be as long
+        if named and isinstance(value, (list, tuple)) and len(value) == total:
             setattr(config, name, type(value)(value[k] for k in kept))
     config.num_hidden_layers = len(kept)
     return student

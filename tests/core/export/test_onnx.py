@@ -273,6 +273,22 @@ def _distilbert(folder):
     return _saved(folder, DistilBertForSequenceClassification(config))
 
 
+def _masked(folder):
+    from transformers import BertConfig, BertForMaskedLM
+
+    shape = {"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 4}
+    return _saved(folder, BertForMaskedLM(BertConfig(**shape, max_position_embeddings=64)))
+
+
+def _last_token(folder, labels=1, pad=5):
+    """A classifier that reads the last token that isn't padding, and gives one number."""
+    from transformers import LlamaConfig, LlamaForSequenceClassification
+
+    shape = {"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 4}
+    config = LlamaConfig(**shape, max_position_embeddings=64, pad_token_id=pad, num_labels=labels)
+    return _saved(folder, LlamaForSequenceClassification(config))
+
+
 def run_example(folder, *arguments) -> str:
     """What example.py in `folder` says: run where nothing of Spokeshave's can be imported."""
     command = [sys.executable, "-I", "example.py", *arguments]
@@ -306,6 +322,28 @@ def test_other_architectures(make, tmp_path):
         assert all(row[0].startswith("LABEL_") and 1 / 3 <= float(row[1]) <= 1 for row in rows)
     else:
         assert report["greedy"]["equal"] == report["greedy"]["tokens"] > 0
+
+
+def test_an_encoder_goes_without_the_head_that_guesses_masked_tokens(tmp_path):
+    torch.manual_seed(0)
+    report = export(_masked(tmp_path / "model"), tmp_path / "out", Run())
+    assert list(report["outputs"]) == ["last_hidden_state"]
+    assert run_example(tmp_path / "out", "the quick brown fox").strip() == "1.000"
+
+
+def test_a_classifier_of_one_number_that_reads_the_last_token(tmp_path):
+    torch.manual_seed(0)
+    report = export(_last_token(tmp_path / "model"), tmp_path / "out", Run())
+    assert report["outputs"] == {"logits": ("batch", 1)}
+    _, number, _ = run_example(tmp_path / "out", "the quick brown fox").split("\t")
+    loaded = load(tmp_path / "model", dtype="float32")
+    want = loaded.model(input_ids=torch.tensor([loaded.tokenizer.encode("the quick brown fox")])).logits
+    assert float(number) == pytest.approx(float(want), abs=1e-3)
+
+
+def test_a_classifier_that_cannot_tell_where_texts_end_is_refused(tmp_path):
+    with pytest.raises(UserError, match="names no padding token"):
+        export(_last_token(tmp_path / "model", pad=None), tmp_path / "out", Run())
 
 
 # ---- quantized variants --------------------------------------------------------------------------------------------------
@@ -451,6 +489,7 @@ def test_minilm(shelf, tmp_path):
 
 def test_too_little_memory_is_said_before_anything_is_loaded(pico_llama, tmp_path, monkeypatch):
     monkeypatch.setattr(exporting.psutil, "virtual_memory", lambda: type("Free", (), {"available": 1000})())
+    monkeypatch.setattr("core.models.load.load", lambda *a, **k: pytest.fail("it was loaded"))
     with pytest.raises(UserError, match=r"needs about 0\.0 GB of memory, and 0\.0 GB are free") as caught:
         export(pico_llama, tmp_path / "out", Run())
     assert caught.value.kind == "memory"

@@ -194,3 +194,16 @@ def test_half_precision_is_summed_in_float32():
         found, exact = (distillation_loss(a, b, labels, how)["loss"] for a, b in ((student, teacher), (student.double(), teacher.double())))
         assert found.dtype == torch.float32
         assert float(found) == pytest.approx(float(exact), rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", DIVERGENCES)
+def test_tokens_that_neither_model_can_say_change_nothing(logits, kind):
+    """As where padding of the vocabulary is masked by minus infinity."""
+    student, teacher, labels = logits
+    want = distillation_loss(student, teacher, labels, Against(kind))
+    masked = [torch.cat([x, torch.full((*x.shape[:-1], 3), -torch.inf, dtype=x.dtype)], -1) for x in (student, teacher)]
+    masked[0].requires_grad_(True)
+    found = distillation_loss(*masked, labels, Against(kind))
+    found["loss"].backward()
+    assert {k: float(v.detach()) for k, v in found.items()} == pytest.approx({k: float(v) for k, v in want.items()})
+    assert torch.isfinite(masked[0].grad).all()
