@@ -84,7 +84,7 @@ def measure_heads(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, HeadsSpec)
     workspace = Workspace(spec.workspace)
     variant = workspace.variant(spec.variant)
-    pictures.refuse(variant, "heads are judged by the loss on text")
+    pictures.refuse(variant, "heads")
     if variant.info.quantization:
         raise UserError(
             "{name} is quantized, so what its heads are worth can't be judged.",

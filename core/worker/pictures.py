@@ -62,13 +62,15 @@ def measure(denoiser: diffusion.Denoiser, images: Images, run: Run, steps: int |
     return [m.model_copy(update={"conditions": m.conditions | {"other_steps": True}}) for m in found]
 
 
-def refuse(variant: Variant, reason: str) -> None:
-    """Raises UserError where a job for models of text is asked of one that draws. reason: what such a job is about."""
-    if variant.info.task == "diffusion":
+def refuse(variant: Variant, job: str) -> None:
+    """Raises UserError where a job for models of text ('sensitivity', 'heads', 'export') is asked of one that draws."""
+    if variant.info.task != "diffusion":
+        return
+    hint = "Its folder is what diffusers loads; Fewer steps, under Distil, makes it faster."
+    if job == "sensitivity":
         raise UserError(
-            "{name} draws images, and {reason}.",
-            hint="Its folder is what diffusers loads; Fewer steps, under Distil, makes it faster.",
-            kind="model",
-            name=variant.name,
-            reason=reason,
+            "{name} draws images, and sensitivity is measured by the probabilities of tokens.", hint=hint, kind="model", name=variant.name
         )
+    if job == "heads":
+        raise UserError("{name} draws images, and heads are judged by the loss on text.", hint=hint, kind="model", name=variant.name)
+    raise UserError("{name} draws images, and only models of text are exported yet.", hint=hint, kind="model", name=variant.name)

@@ -527,7 +527,7 @@ def measure_sensitivity(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, SensitivitySpec)
     workspace = Workspace(spec.workspace)
     variant = workspace.variant(spec.variant)
-    pictures.refuse(variant, "sensitivity is measured by the probabilities of tokens")
+    pictures.refuse(variant, "sensitivity")
     if variant.info.quantization:
         raise UserError(
             "{name} is quantized already, so its layers can't be tried at other widths.",
@@ -714,7 +714,7 @@ def export(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, ExportSpec)
     workspace = Workspace(spec.workspace)
     variant = workspace.variant(spec.variant)
-    pictures.refuse(variant, "only models of text are exported yet")
+    pictures.refuse(variant, "export")
     folder, to = workspace.path(variant.id), Path(spec.to)
     where = {"folder": str(spec.to), "check": "onnxruntime against torch"}
     kinds = [("onnx_max_abs", "max_abs"), ("onnx_top1", "top1"), ("onnx_bytes", "bytes")]

@@ -5891,6 +5891,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>分类</translation>
         </message>
         <message>
+            <source>draws images</source>
+            <translation>画图像</translation>
+        </message>
+        <message>
             <source>yes</source>
             <translation>是</translation>
         </message>
@@ -5925,6 +5929,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Stored as</source>
             <translation>存储格式</translation>
+        </message>
+        <message>
+            <source>{width} x {height}, {channels} channels</source>
+            <translation>{width} × {height}，{channels} 个通道</translation>
+        </message>
+        <message>
+            <source>Images</source>
+            <translation>图像</translation>
+        </message>
+        <message>
+            <source>Levels of noise</source>
+            <translation>噪声级数</translation>
         </message>
         <message>
             <source>Context</source>
@@ -6277,6 +6293,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请把它们全部放进各类别的文件夹，或者全都不放。</translation>
         </message>
         <message>
+            <source>{name} holds more than {most} pictures.</source>
+            <translation>{name} 中的图片超过 {most} 张。</translation>
+        </message>
+        <message>
+            <source>Choose fewer.</source>
+            <translation>请选择更少的。</translation>
+        </message>
+        <message>
             <source>The picture {file} can't be read.</source>
             <translation>无法读取图片 {file}。</translation>
         </message>
@@ -6293,8 +6317,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择含 PNG 或 JPEG 文件的文件夹。</translation>
         </message>
         <message>
-            <source>The pictures in {name} differ in size or colours ({sizes}).</source>
-            <translation>{name} 中的图片大小或颜色不一（{sizes}）。</translation>
+            <source>The pictures in {name} differ in size ({sizes}).</source>
+            <translation>{name} 中的图片大小不一（{sizes}）。</translation>
         </message>
         <message>
             <source>Bring them to one size first.</source>
@@ -7361,6 +7385,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择所有层都是注意力层的模型。</translation>
         </message>
         <message>
+            <source>{architecture} names no padding token, so it can't tell where each of several texts ends.</source>
+            <translation>{architecture} 没有指定填充词元，无法判断多段文本各在哪里结束。</translation>
+        </message>
+        <message>
+            <source>Set pad_token_id in config.json, and import the model again.</source>
+            <translation>请在 config.json 中设置 pad_token_id，并重新导入模型。</translation>
+        </message>
+        <message>
             <source>Workers end before they're ready (exit code {code}).</source>
             <translation>工作进程在就绪之前就结束了（退出码 {code}）。</translation>
         </message>
@@ -7839,14 +7871,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose fewer steps, or begin with more of the teacher's.</source>
             <translation>请选择更少的步数，或从教师更多的步数开始。</translation>
-        </message>
-        <message>
-            <source>{name} knows {total} levels of noise, which {start} steps don't divide, so that plain diffusers would step beside them.</source>
-            <translation>{name} 有 {total} 级噪声，不能被 {start} 步整除，原版 diffusers 会踩偏。</translation>
-        </message>
-        <message>
-            <source>Begin with {able} steps.</source>
-            <translation>请从 {able} 步开始。</translation>
         </message>
         <message>
             <source>The model draws {classes} classes, and {name} names {found}.</source>
@@ -9613,12 +9637,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择直接画像素、没有文本编码器和自编码器的模型。</translation>
         </message>
         <message>
+            <source>{name} has no {file}.</source>
+            <translation>{name} 中没有 {file}。</translation>
+        </message>
+        <message>
+            <source>Download the model again.</source>
+            <translation>请重新下载该模型。</translation>
+        </message>
+        <message>
             <source>{name} has no {file} in its folder unet.</source>
             <translation>{name} 的 unet 文件夹中没有 {file}。</translation>
         </message>
         <message>
-            <source>Save it as safetensors, or download it again.</source>
-            <translation>请保存为 safetensors，或重新下载。</translation>
+            <source>Save it as one safetensors file, or download it again.</source>
+            <translation>请保存为单个 safetensors 文件，或重新下载。</translation>
         </message>
         <message>
             <source>The UNet of {name} can't be built from its config: {reason}</source>
@@ -10101,10 +10133,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>索引列出了 {count} 个没有任何文件包含的张量，其中包括 {first}。</translation>
         </message>
         <message>
-            <source>Download the model again.</source>
-            <translation>请重新下载该模型。</translation>
-        </message>
-        <message>
             <source>The saved model doesn't reload in plain transformers: {reason}</source>
             <translation>保存的模型无法在普通 transformers 中重新加载：{reason}</translation>
         </message>
@@ -10225,6 +10253,22 @@ Drop a folder or a .gguf file here.</source>
             <translation>{path} 中的图像不是制作该配方时所用的。</translation>
         </message>
         <message>
+            <source>Its folder is what diffusers loads; Fewer steps, under Distil, makes it faster.</source>
+            <translation>它的文件夹可由 diffusers 直接加载；“蒸馏”下的“更少步数”能让它更快。</translation>
+        </message>
+        <message>
+            <source>{name} draws images, and sensitivity is measured by the probabilities of tokens.</source>
+            <translation>{name} 画的是图像，而敏感度按词元概率测量。</translation>
+        </message>
+        <message>
+            <source>{name} draws images, and heads are judged by the loss on text.</source>
+            <translation>{name} 画的是图像，而注意力头按文本上的损失评判。</translation>
+        </message>
+        <message>
+            <source>{name} draws images, and only models of text are exported yet.</source>
+            <translation>{name} 画的是图像，目前只能导出文本模型。</translation>
+        </message>
+        <message>
             <source>Measuring size</source>
             <translation>正在测量大小</translation>
         </message>
@@ -10275,6 +10319,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a classifier as the reference.</source>
             <translation>请选择分类器作为参照。</translation>
+        </message>
+        <message>
+            <source>{name} draws images: it's held against images, not against another model.</source>
+            <translation>{name} 画的是图像：它与图像比较，而不是与另一个模型比较。</translation>
+        </message>
+        <message>
+            <source>Leave the reference out.</source>
+            <translation>请去掉参照。</translation>
         </message>
         <message>
             <source>{name} is quantized already, so its layers can't be tried at other widths.</source>
@@ -10589,8 +10641,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>{said}：留出图像上的损失之前为 {before}，最佳更新（{best_step}）时为 {after}。</translation>
         </message>
         <message>
-            <source>Finished early as asked.</source>
-            <translation>按要求提前结束。</translation>
+            <source>Finished early as asked: it draws in {steps} steps, not in {to}.</source>
+            <translation>按要求提前结束：它用 {steps} 步绘图，而不是 {to} 步。</translation>
+        </message>
+        <message>
+            <source>{steps} steps don't divide {total} levels of noise, so plain diffusers draws a little otherwise.</source>
+            <translation>{steps} 步不能整除 {total} 级噪声，因此原版 diffusers 画出的略有不同。</translation>
+        </message>
+        <message>
+            <source>diffusers' pipeline asks for no class: its UNet and scheduler have to be called by themselves.</source>
+            <translation>diffusers 的管线不接受类别：需要直接调用其 UNet 和调度器。</translation>
         </message>
         <message>
             <source>All attention heads stay: {why}.</source>
@@ -12122,6 +12182,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择一种方法。</translation>
         </message>
         <message>
+            <source>Which images it learnt from isn't known. Choose them.</source>
+            <translation>不知道它学的是哪些图像。请选择。</translation>
+        </message>
+        <message>
             <source>The examples haven't been read yet.</source>
             <translation>尚未读取样例。</translation>
         </message>
@@ -12152,6 +12216,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>It isn't known what this model does, so its inputs can't be described.</source>
             <translation>不清楚这个模型做什么，因此无法描述它的输入。</translation>
+        </message>
+        <message>
+            <source>It draws images; only models of text are exported yet. Its folder is what diffusers loads.</source>
+            <translation>它画的是图像；目前只能导出文本模型。它的文件夹可由 diffusers 直接加载。</translation>
         </message>
         <message>
             <source>A model of the kind {kind} can't be written as GGUF here. Choose ONNX.</source>
