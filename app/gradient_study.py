@@ -401,9 +401,7 @@ class GradientStudyDialog(ToolDialog):
         if self.start_loss is not None:
             before = self.tr("Loss before training: {loss}.").format(loss=text.fmt_number(self.start_loss))
             if all(row["heldout_loss"] >= self.start_loss for row in self.rows.values()):
-                nothing = self.tr(
-                    "No run got below it, so the choices can't be told apart: train longer, or begin with random weights."
-                )
+                nothing = self.tr("No run got below it, so the choices can't be told apart: train longer, or begin with random weights.")
                 return f"{before} {nothing}"
         apart = self.model.apart
         if not apart:

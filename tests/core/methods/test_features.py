@@ -30,12 +30,7 @@ def states():
 def test_hidden_states_are_compared_token_by_token(states):
     student, teacher, mask = states
     unit = lambda x: x.double() / x.double().square().sum().sqrt()
-    found = [
-        float((unit(student[r, t]) - unit(teacher[r, t])).square().sum())
-        for r in range(2)
-        for t in range(5)
-        if mask[r, t]
-    ]
+    found = [float((unit(student[r, t]) - unit(teacher[r, t])).square().sum()) for r in range(2) for t in range(5) if mask[r, t]]
     assert float(hidden_error(*states)) == pytest.approx(sum(found) / len(found), rel=1e-5)
     assert float(hidden_error(torch.zeros_like(teacher), teacher, mask)) == pytest.approx(1)  # nothing is known
     assert float(hidden_error(7 * student, 3 * teacher, mask)) == pytest.approx(float(hidden_error(*states)), rel=1e-5)
