@@ -10489,6 +10489,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>激活舍入为 int8 后变化过大，因此量化层与 float32 激活相乘。</translation>
         </message>
         <message>
+            <source>The fused graph failed its check, so the portable profile was written.</source>
+            <translation>融合图未通过检查，因此写出了通用配置。</translation>
+        </message>
+        <message>
             <source>Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.</source>
             <translation>舍入的激活按词元概率评判，而此模型不给出概率；因此保持 float32。</translation>
         </message>

@@ -496,6 +496,32 @@ def test_too_little_memory_is_said_before_anything_is_loaded(pico_llama, tmp_pat
     assert names(tmp_path) == set()
 
 
+def test_a_fused_graph_that_fails_its_check_is_written_portable(tmp_path, monkeypatch):
+    tried = []
+
+    def attempt(folder, made, run, options):
+        tried.append((options.profile, options.activations))
+        if options.profile == "fast":
+            raise UserError("The export differs.", kind="check", detail="[]")
+        return {"notes": []}
+
+    monkeypatch.setattr(exporting, "_attempt", attempt)
+    (tmp_path / "made").mkdir()
+    report = exporting._make(tmp_path, tmp_path / "made", Run(), OnnxOptions(profile="fast", activations="int8"))
+    assert tried == [("fast", "int8"), ("fast", "float32"), ("portable", "float32")]
+    assert [note.split()[0] for note in report["notes"]] == ["The", "Activations"]
+
+
+def test_a_check_that_fails_for_another_reason_than_rounding_is_told(tmp_path, monkeypatch):
+    def attempt(*_):
+        raise UserError("The process ended.", kind="check", detail="Segmentation fault")
+
+    monkeypatch.setattr(exporting, "_attempt", attempt)
+    (tmp_path / "made").mkdir()
+    with pytest.raises(UserError, match="ended"):
+        exporting._make(tmp_path, tmp_path / "made", Run(), OnnxOptions(activations="int8"))
+
+
 # ---- the check's own judgement ----------------------------------------------------------------------------------------------
 
 
