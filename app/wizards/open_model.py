@@ -200,14 +200,14 @@ class SourcePage(Page):
         here = [(path, title, line) for path, title, line in starters if path.is_dir()]
         if here:
             self.body.addWidget(label(self.tr("Or begin with a starter model"), "section", self))
-            row = QHBoxLayout()
-            row.setSpacing(10)
-            for path, title, line in here:
+            grid = QGridLayout()
+            grid.setSpacing(10)
+            for number, (path, title, line) in enumerate(here):
                 card = Card(title, line, self, sign=icon("cube", "accent"), radio=False)
                 card.setObjectName(f"starter:{path.name}")
                 card.clicked.connect(lambda _=False, path=path: self._starter(path))
-                row.addWidget(card, 1)
-            self.body.addLayout(row)
+                grid.addWidget(card, number // 2, number % 2)
+            self.body.addLayout(grid)
         self.body.addStretch(1)
         self.line.textChanged.connect(self._typed)
         self.zone.dropped.connect(self.line.setText)
