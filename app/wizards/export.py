@@ -187,7 +187,7 @@ class FolderPage(Page):
         plan = self.wizard.plan
         plan.to = self.field.path()
         plan.overwrite = self.replace.isChecked()
-        self.replace.setVisible(plan.occupied)
+        self.replace.setVisible(plan.replaceable)
         self.changed.emit()
 
     def first_field(self) -> QWidget:
@@ -393,6 +393,8 @@ class ExportReport(QDialog):
                 figure = fmt_percent(value)
             elif limit is not None and limit >= 1 and value is not None:
                 figure = self.tr("{value} of {limit}").format(value=round(value), limit=round(limit))
+            elif limit is not None and value is not None and value > limit:  # passed all the same: it's the least
+                figure = self.tr("{value}, at least {limit}").format(value=fmt_percent(value), limit=fmt_percent(limit))
             elif limit is not None and value is not None:
                 figure = self.tr("{value}, {limit} allowed").format(value=figure, limit=fmt_number(limit, 1))
             what = note_text(str(check.get("check", "")))

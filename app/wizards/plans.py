@@ -713,6 +713,11 @@ class ExportPlan:
         return bool(self.to.strip()) and folder.is_dir() and any(folder.iterdir())
 
     @property
+    def replaceable(self) -> bool:
+        """Whether what the folder holds is an earlier export, which may be replaced."""
+        return self.occupied and (Path(self.to).expanduser() / "export_report.json").is_file()
+
+    @property
     def estimate(self) -> int | None:
         """Bytes that the files will take: of ONNX every weight as float32, or the grid as it is; of GGUF by its type; packed, a bit for
         each weight and those that aren't zero. A tied weight counts once."""
@@ -771,6 +776,8 @@ class ExportPlan:
         variants = Path(self.workspace) / "variants"
         if folder == variants or variants in folder.parents:
             return say("That folder belongs to the workspace's variants. Choose another.")
+        if self.occupied and not self.replaceable:
+            return say("The folder holds files that aren't an earlier export, and they stay. Choose another.")
         if self.occupied and not self.overwrite:
             return say("The folder holds files already. Allow replacing them, or choose another.")
         existing = folder

@@ -1891,6 +1891,10 @@ The test's power is the chance that it sees a difference which is there.</source
             <translation>{value} / {limit}</translation>
         </message>
         <message>
+            <source>{value}, at least {limit}</source>
+            <translation>{value}，至少 {limit}</translation>
+        </message>
+        <message>
             <source>{value}, {limit} allowed</source>
             <translation>{value}，允许 {limit}</translation>
         </message>
@@ -12284,6 +12288,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>That folder belongs to the workspace's variants. Choose another.</source>
             <translation>那个文件夹属于工作区的变体。请另选一个。</translation>
+        </message>
+        <message>
+            <source>The folder holds files that aren't an earlier export, and they stay. Choose another.</source>
+            <translation>文件夹中有并非先前导出的文件，它们会保留。请另选一个。</translation>
         </message>
         <message>
             <source>The folder holds files already. Allow replacing them, or choose another.</source>

@@ -85,6 +85,11 @@ def test_replacing_is_offered_only_where_something_is_in_the_way(wizard, tmp_pat
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "model.onnx").write_text("x")
     w.folder.field.set_path(str(tmp_path / "old"))
+    assert not w.folder.replace.isVisible()  # it isn't an export, and stays
+    assert not w.next_button.isEnabled()
+    (tmp_path / "old" / "export_report.json").write_text("{}")
+    w.folder.field.set_path("")
+    w.folder.field.set_path(str(tmp_path / "old"))
     assert w.folder.replace.isVisible()
     assert not w.next_button.isEnabled()
     w.folder.replace.setChecked(True)

@@ -384,6 +384,8 @@ def test_files_in_the_way_need_a_word(tmp_path):
     (tmp_path / "old").mkdir()
     assert not plan.problem("folder")
     (tmp_path / "old" / "model.onnx").write_text("x")
+    assert "aren't an earlier export" in said(plan.problem("folder"))  # which would be refused by the job
+    (tmp_path / "old" / "export_report.json").write_text("{}")
     assert "holds files already" in said(plan.problem("folder"))
     plan.overwrite = True
     assert not plan.problem("folder")
