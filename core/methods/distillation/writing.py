@@ -55,14 +55,15 @@ class WrittenFeed(TextFeed):
                 longest=longest,
                 context=params.context,
             )
-        count = max(2, min(tokens // params.context, params.steps * params.batch))
         self.given = params.context // BEGINNING if continues else 0  # positions whose token wasn't written
+        each = params.context - max(0, self.given - 1)  # tokens that are learnt of a window
+        count = max(2, min(tokens // each, params.steps * params.batch))
         begin = self._beginnings(given, run) if continues else _first(teacher, given)
         self.windows = write(teacher, begin, count, params.context + 1, len(given.tokenizer), run, given.seed, given.work)
         aside = max(1, min(int(training.HELDOUT_SHARE * count), training.HELDOUT_WINDOWS))
         rows = estimates.rows_at_once(params.batch, params.context, self.vocabulary)
         self.held_out = self.windows[-aside:].to(given.device).split(rows)
-        self.notes = (f"Learnt from {(count - aside) * params.context:,} tokens that the teacher wrote; {aside} windows were kept aside.",)
+        self.notes = (f"Learnt from {(count - aside) * each:,} tokens that the teacher wrote; {aside} windows were kept aside.",)
 
     def _beginnings(self, given: Given, run: Run) -> Iterator[Tensor]:
         """Endless beginnings of windows of the text, (ROWS, given), in an order of the seed."""
