@@ -154,8 +154,9 @@ def score(
 ) -> list[Measurement]:
     """Measurements frechet, with its interval, and image_accuracy where the model draws classes that the images name.
 
-    count: how many are drawn; the same seed begins with the same noise for every model. The interval of the distance is the bootstrap's,
-    shifted to the middle of what was found, since resampling fewer different images raises the distance.
+    count: how many are drawn; the same seed begins with the same noise for every model. The interval of the distance is as many times
+    smaller and larger as the bootstrap's logarithms spread: around what was found, since resampling fewer different images raises the
+    distance, and above 0, which no distance reaches.
     """
     run = run or Run()
     judge = judge_for(images, denoiser.shape, run)
@@ -168,10 +169,12 @@ def score(
     for _ in range(RESAMPLED):
         rows = torch.randint(count, (count,), generator=generator)
         again.append(frechet(moments(features[rows]), (judge.mean, judge.covariance)))
-    spread = float(torch.tensor(again, dtype=torch.float64).std())
+    found = torch.tensor(again, dtype=torch.float64)
+    factor = math.exp(1.96 * float(found.clamp_min(1e-12).log().std()))
     known = {"steps": steps, "images": images.name, "images_hash": images.sha256[:16], "seed": seed}
     known["judge_accuracy"] = round(judge.accuracy, 4)
-    out = [Measurement(kind="frechet", value=value, stderr=spread, n=count, conditions=known)]
+    ends = {"low": value / factor, "high": value * factor}
+    out = [Measurement(kind="frechet", value=value, stderr=float(found.std()), **ends, n=count, conditions=known)]
     if kinds is not None and judge.names_classes and denoiser.classes == len(images.classes):
         right = int((judge.named(drawn) == kinds).sum())
         low, high = wilson(right, count)

@@ -37,9 +37,12 @@ class Checkpoint:
 
     def read(self) -> Any:
         """The state, on the CPU; None where there is none of this training, or it can't be read."""
+        if not self.path.is_file():
+            return None
         try:
             found = torch.load(self.path, map_location="cpu", weights_only=True)
-        except Exception:  # whatever is wrong with the file, the training can begin anew
+        except Exception as error:  # whatever is wrong with the file, the training can begin anew
+            self._run.warn(f"The state that an earlier try left can't be read, so the training begins anew: {type(error).__name__}")
             return None
         return found["state"] if isinstance(found, dict) and found.get("fingerprint") == self.fingerprint else None
 

@@ -149,7 +149,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
         judge = _arriving(student, teacher, steps, judged) if params.how == "consistency" else _judge(loss_of, judged)
         said = f"{steps} step{'s' * (steps != 1)}" if params.how == "progressive" else f"consistent along {steps} steps"
         kept = given.work / f"{steps}-of-{jumps}" if given.work is not None and params.how == "progressive" else None
-        if kept is not None and (found := _finished(kept, student)):
+        if kept is not None and (found := _finished(kept, student, run)):
             run.log(f"{said}: finished by an earlier try")
             notes.append(found)
             teacher, done = student, done + updates
@@ -175,7 +175,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
             notes.append(f"Finished early as asked: it draws in {steps} steps, not in {params.to}.")
             break
         if kept is not None:
-            _keep(kept, student, notes[-1])
+            _keep(kept, student, notes[-1], run)
         teacher = student
     student.steps = params.to if params.how == "consistency" else student.steps
     if model.schedule.total % student.steps:
@@ -188,17 +188,18 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
     return Outcome(student, tuple(notes), files={"samples.png": picture})
 
 
-def _keep(folder: Path, student: Denoiser, note: str) -> None:
+def _keep(folder: Path, student: Denoiser, note: str, run: Run) -> None:
     """Keeps a round's student for another try of the same job; its training's own state can go."""
     try:
         save_file({k: v.contiguous() for k, v in student.unet.state_dict().items()}, folder / "student.part", {"note": note})
         os.replace(folder / "student.part", folder / "student.safetensors")
         (folder / checkpoints.FILE).unlink(missing_ok=True)
-    except Exception:  # safetensors has errors of its own; without it the round is done again
+    except Exception as error:  # safetensors has errors of its own; without it the round is done again
+        run.warn(f"The round's student couldn't be kept for another try: {error}")
         (folder / "student.part").unlink(missing_ok=True)
 
 
-def _finished(folder: Path, student: Denoiser) -> str:
+def _finished(folder: Path, student: Denoiser, run: Run) -> str:
     """The note of a round that an earlier try finished, whose weights `student` takes; '' where there's none."""
     path = folder / "student.safetensors"
     if not path.is_file():
@@ -207,7 +208,8 @@ def _finished(folder: Path, student: Denoiser) -> str:
         student.unet.load_state_dict(load_file(path))
         with safe_open(path, framework="pt") as handle:
             return str((handle.metadata() or {}).get("note", ""))
-    except Exception:  # damaged: the round is done again
+    except Exception as error:  # damaged: the round is done again
+        run.warn(f"What an earlier try finished can't be read, so the round is done again: {type(error).__name__}")
         return ""
 
 

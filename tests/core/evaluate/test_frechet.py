@@ -78,6 +78,7 @@ def test_a_score_says_what_it_was_taken_on(judged, pico_pipeline):
     assert (found.kind, found.n, found.conditions["steps"]) == ("frechet", 60, 2)
     assert found.value > 10
     assert found.stderr > 0
+    assert 0 < found.interval[0] < found.value < found.interval[1]
 
 
 def test_images_without_classes_have_a_judge_too(monkeypatch):

@@ -119,6 +119,13 @@ def test_a_job_that_was_cut_off_ends_with_the_same_student(pico_pipeline, tmp_pa
     for a, b in zip(outcome.model.parameters(), want.model.parameters(), strict=True):
         assert torch.equal(a, b)
     assert outcome.notes == want.notes
+    damaged = next(tmp_path.glob("*/student.safetensors"))
+    damaged.write_bytes(damaged.read_bytes()[:50])
+    warned = []
+    run = Run()
+    run.warn = warned.append
+    assert method.apply(diffusion.load(pico_pipeline), params, run, given(work=tmp_path)).notes == want.notes
+    assert any("can't be read" in text for text in warned)
 
 
 def test_a_teacher_of_noise_becomes_a_student_of_v(pico_pipeline):
