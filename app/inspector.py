@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
@@ -122,7 +121,7 @@ class Inspector(QFrame):
     def _content(self, v: Variant, chain: list[Variant], measured: list[Measurement]) -> QWidget:
         page = QWidget()
         box = QVBoxLayout(page)
-        box.setContentsMargins(14, 12, 14, 10)
+        box.setContentsMargins(12, 12, 8, 10)
         box.setSpacing(0)
         title = label(v.name, "title", wrap=True)
         title.setObjectName("title")
@@ -163,15 +162,14 @@ class Inspector(QFrame):
         box.addStretch(1)
         return page
 
-    def _samples(self, v: Variant) -> QLabel | None:
+    def _samples(self, v: Variant) -> _Picture | None:
         """What a distilled diffusion model draws, under what its teacher drew; None where there's no such picture."""
         path = self.library.workspace.path(v.id) / "samples.png" if self.library.workspace else None
         found = QPixmap(str(path)) if path is not None and path.is_file() else QPixmap()
         if found.isNull():
             return None
-        picture = QLabel()
+        picture = _Picture(found)
         picture.setObjectName("samples")
-        picture.setPixmap(found.scaledToWidth(236, Qt.TransformationMode.SmoothTransformation))
         words = self.tr("From above: the teacher in all of its steps, the teacher in as few as the student, the student")
         picture.setToolTip(words)
         picture.setAccessibleName(words)
@@ -299,7 +297,7 @@ class Inspector(QFrame):
         page = QWidget()
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(7)
+        grid.setHorizontalSpacing(4)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
         for column, words in enumerate(("", self.tr("as"), self.tr("weights"), self.tr("bytes"))):
@@ -352,11 +350,12 @@ class Inspector(QFrame):
             grid.addLayout(row, at, 0, 1, 4)
         return page
 
-    def _by_layer(self, v: Variant) -> QHBoxLayout:
+    def _by_layer(self, v: Variant) -> QGridLayout:
         """What can be looked at part by part; what each part is worth only where it isn't quantized yet."""
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 6, 0, 0)
-        row.setSpacing(2)
+        grid = QGridLayout()  # two in a row: three are wider than the panel in a small window
+        grid.setContentsMargins(0, 6, 0, 0)
+        grid.setSpacing(2)
+        grid.setColumnStretch(2, 1)
         judged = v.info.task in ("causal-lm", "classifier")
         tip, why = self.tr("Weights and activations before and after, with the grid drawn in"), self.tr("It's for models of text.")
         parts = [("layers", self.tr("Layers…"), tip, v.info.task != "diffusion", why)]
@@ -369,21 +368,46 @@ class Inspector(QFrame):
             if v.info.task == "diffusion":
                 why = self.tr("It draws images; heads are judged in models of text.")
             parts.insert(1, ("heads", self.tr("Heads…"), tip, v.info.task not in ("unknown", "diffusion"), why))
-        for action, words, tip, able, why in parts:
+        for number, (action, words, tip, able, why) in enumerate(parts):
             press = button(words, lambda action=action: self._want(action), name=action)
             press.setProperty("flat", True)
             press.setStyleSheet("padding: 3px 7px;")
             press.setEnabled(able)
             press.setToolTip(tip if able else why)
-            row.addWidget(press)
-        row.addStretch(1)
-        return row
+            grid.addWidget(press, number // 2, number % 2, Qt.AlignmentFlag.AlignLeft)
+        return grid
 
     def _latest(self, v: Variant, measured: list[Measurement]) -> list[Measurement]:
         """The latest of each kind under each set of conditions, in the order in which kinds were first measured."""
         latest = {(m.kind, conditions_key(m, v)): m for m in measured}
         kinds = list(dict.fromkeys(m.kind for m in measured))
         return sorted(latest.values(), key=lambda m: kinds.index(m.kind))
+
+
+class _Picture(QWidget):
+    """A picture as wide as there's room for, and no wider than it is."""
+
+    def __init__(self, pixmap: QPixmap):
+        super().__init__()
+        self.pixmap = pixmap
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return round(min(width, self.pixmap.width()) * self.pixmap.height() / self.pixmap.width())
+
+    def sizeHint(self) -> QSize:
+        return QSize(236, self.heightForWidth(236))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        width = min(self.width(), self.pixmap.width())
+        painter.drawPixmap(0, 0, width, self.heightForWidth(width), self.pixmap)
 
 
 class _MeasureRow(QFrame):

@@ -529,7 +529,7 @@ class ImagesChoice(TextChoice):
 
     def _own(self) -> tuple[str, FileField]:
         field = FileField(self, title=self.tr("Choose images"), patterns=self.tr("Arrays of images (*.npz);;All files (*)"))
-        field.line.setPlaceholderText(self.tr("An .npz file, or a folder with a folder of pictures for each class"))
+        field.line.setPlaceholderText(self.tr("An .npz file, or a folder of pictures"))
         return self.tr("Images of my own"), field
 
 

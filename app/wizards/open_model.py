@@ -464,7 +464,8 @@ class WhatPage(Page):
         ]
         if info.image_shape is not None:
             channels, height, width = info.image_shape
-            size = self.tr("{width} x {height}, {channels} channels").format(width=width, height=height, channels=channels)
+            kind = {1: self.tr("grey"), 3: self.tr("in colours")}.get(channels, str(channels))
+            size = self.tr("{width} x {height}, {kind}").format(width=width, height=height, kind=kind)
             return [*known, (self.tr("Images"), size), (self.tr("Levels of noise"), fmt_count(info.context) if info.context else dash)]
         return [
             *known,

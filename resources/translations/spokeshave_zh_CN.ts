@@ -3455,8 +3455,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>图像数组 (*.npz);;所有文件 (*)</translation>
         </message>
         <message>
-            <source>An .npz file, or a folder with a folder of pictures for each class</source>
-            <translation>一个 .npz 文件，或每个类别一个图片子文件夹的文件夹</translation>
+            <source>An .npz file, or a folder of pictures</source>
+            <translation>一个 .npz 文件或图片文件夹</translation>
         </message>
         <message>
             <source>Images of my own</source>
@@ -5935,8 +5935,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>存储格式</translation>
         </message>
         <message>
-            <source>{width} x {height}, {channels} channels</source>
-            <translation>{width} × {height}，{channels} 个通道</translation>
+            <source>grey</source>
+            <translation>灰度</translation>
+        </message>
+        <message>
+            <source>in colours</source>
+            <translation>彩色</translation>
+        </message>
+        <message>
+            <source>{width} x {height}, {kind}</source>
+            <translation>{width} × {height}，{kind}</translation>
         </message>
         <message>
             <source>Images</source>

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QToolButton, QWidget
 
 from app.inspector import Inspector, _MeasureRow
 from app.library_model import Library
@@ -149,7 +149,9 @@ def test_a_diffusion_model_shows_what_it_draws_and_offers_nothing_for_text(inspe
     shown = words(inspector)
     assert "Drawing" in shown
     assert "×8.00" in shown  # as many images in the time, though the steps differ
-    assert inspector.findChild(QLabel, "samples").pixmap().width() == 236
+    picture = inspector.findChild(QWidget, "samples")
+    assert picture.pixmap.width() == 524
+    assert picture.minimumSizeHint().width() <= 0  # it yields to the panel's width
     assert library.scores("frechet")["four"].comparable
     assert library.scores("frechet")["digits"].comparable
     for action in ("heads", "layers", "sensitivity"):
@@ -157,4 +159,4 @@ def test_a_diffusion_model_shows_what_it_draws_and_offers_nothing_for_text(inspe
         assert not press.isEnabled()
         assert press.toolTip()
     library.select("digits")
-    assert inspector.scroll.widget().findChild(QLabel, "samples") is None
+    assert inspector.scroll.widget().findChild(QWidget, "samples") is None
