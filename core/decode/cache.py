@@ -78,6 +78,11 @@ def shared(a: list[int], b: list[int], start: int = 0) -> int:
     return next(i for i in range(start, end) if a[i] != b[i])
 
 
+def cached_model(model, **how) -> Scorer:
+    """The model with an empty cache: as CachedModel makes it, or as a model that isn't torch's makes it itself (its `scorer`)."""
+    return model.scorer(**how) if hasattr(model, "scorer") else CachedModel(model, **how)
+
+
 class BufferedLayer(DynamicLayer):
     """Keys and values in a buffer that grows by halves, so that a token costs its own copy and not the whole past's.
 

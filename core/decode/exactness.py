@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from core.decode.cache import CachedModel, read, shared
+from core.decode.cache import cached_model, read, shared
 from core.decode.engine import Decoding
 from core.decode.lab import Held, Lab, Lane, drafts
 from core.decode.policy import Fixed
@@ -417,7 +417,7 @@ def check(target: Any, draft: Any, spec: ExactnessSpec, run: Run, *, held: Held 
 @torch.inference_mode()
 def joint_law(lab: Lab, prompt: list[int], sampling: Sampling, tokens: int) -> Law:
     """The target's own law of the next `tokens` tokens, fewer where the text ends: {ids: chance}. One forward for each beginning."""
-    model = CachedModel(lab.target.model, name=lab.target.info.name, vocabulary=lab.size)
+    model = cached_model(lab.target.model, name=lab.target.info.name, vocabulary=lab.size)
     read(model, prompt, 1, lab.run.check_cancelled)
     law: Law = {(): 1.0}
     for _ in range(tokens):

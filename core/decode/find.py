@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 from typing import Any
 
-from core.decode.lab import Held, Lab, Lane, encode, sampling_of
+from core.decode.lab import Held, Lab, Lane, encode, is_exported, sampling_of
 from core.decode.packed_copy import bytes_of_copy
 from core.decode.policy import Fixed
 from core.decode.sampling import Sampling
@@ -278,6 +278,8 @@ def _write(lab: Lab, lanes: list[Lane]) -> None:
 
 
 def _bytes_of(draft: Any) -> int:
-    """Bytes of its weights as they were loaded, tied ones once; caches, which grow with the text, aren't in it."""
+    """Bytes of its weights as loaded (of an export: as stored), tied ones once; caches, which grow with the text, aren't in it."""
+    if is_exported(draft):
+        return draft.model.nbytes
     held = {t.data_ptr(): t.nbytes for t in (*draft.model.parameters(), *draft.model.buffers())}
     return sum(held.values())

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from statistics import fmean
 from time import perf_counter
 from typing import Any, Literal
 
 import torch
+from torch import nn
 
 import resources
 from core.decode import calibrate, chat
-from core.decode.cache import CachedModel, read
+from core.decode.cache import CachedModel, cached_model, read
 from core.decode.engine import Decoding
 from core.decode.fast import quicken
 from core.decode.kv_quant import cache_bytes
@@ -96,12 +98,23 @@ class Lane:
         return self.stats.committed / self.stats.at if self.stats.at and self.stats.committed else None
 
 
-def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run, *, rival_draft: Any = None, held: Held | None = None) -> dict:
+def generate(
+    target: Any,
+    draft: Any,
+    spec: GenerateSpec,
+    run: Run,
+    *,
+    rival_draft: Any = None,
+    held: Held | None = None,
+    beside: Any = None,
+    held_beside: Held | None = None,
+) -> dict:
     """Decodes the spec's prompt, or its chat. target, draft, rival_draft: core.models.load.Loaded, None where nobody of that kind drafts.
 
-    Lanes: 'speculative' ('plain' where nothing drafts), with spec.rival 'rival', with spec.race 'plain'. They take turns, a round
-    each, the lane with the least time of its own first; each has its own caches, seed and clock. Emits for every lane CostsMeasured
-    (where a length is chosen by costs, or lanes race), DecodeStarted and RoundTaken. A step is a round of the first lane.
+    Lanes: 'speculative' ('plain' where nothing drafts), with spec.rival 'rival', with spec.race 'plain', with `beside` 'beside': another
+    form of the target, decoded plainly. They take turns, a round each, the lane with the least time of its own first; each has its
+    own caches, seed and clock. Emits for every lane CostsMeasured (where a length is chosen by costs, or lanes race), DecodeStarted
+    and RoundTaken. A step is a round of the first lane.
 
     Returns the first lane's report (Stats.report; text, ids, stop) and beside it: prefill_seconds, reused (tokens of the prompt that
     were in the cache already), prompt_tokens, lossless, costs (seconds by tokens fed), speedup (measured against lane 'plain'; None
@@ -109,7 +122,7 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run, *, rival_dra
     distance (of a rule that isn't lossless: mean total variation over the tested positions), settings (exit_layer or skipped, where
     they were left to be found), cache_bytes and cache_bytes_plain (the target's keys and values as they're kept, and unrounded) and,
     greedily against lane 'plain', identical or divergence {position, margin}. The same for every lane under `lanes`; lane 'plain'
-    also as `plain`.
+    also as `plain`. Lane 'beside' too is held against lane 'plain'.
     Raises UserError: no tokenizer, a draft that can't write for the target, a rule that can't judge the proposer, a prompt without
     room, texts that aren't tokens, a cache that can't be taken back, logits that aren't numbers.
     """
@@ -127,13 +140,14 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run, *, rival_dra
         lanes.append(("plain", None, None))
     for _, drafting, model in lanes:
         lab.check(drafting, model)
+    other = None if beside is None else lab.other(beside, held_beside)
     packed = any(drafting is not None and drafting.proposer == "packed" for _, drafting, _ in lanes)
     held.keep(target.model, *(m.model for m in (draft, rival_draft) if m is not None), packed=packed)
     if spec.paused:
         run.control("pause")
     run.stage("Preparing")
-    racing = len(lanes) > 1
-    with lab.prepared([(drafting, model) for _, drafting, model in lanes]):
+    racing = len(lanes) + (other is not None) > 1
+    with lab.prepared([(drafting, model) for _, drafting, model in lanes]), other.prepared([]) if other else nullcontext():
         made = []
         for place, (name, drafting, model) in enumerate(lanes):
             lane = lab.lane(name, place, drafting, model, prompt, sampling, spec.seed, measure=racing)
@@ -141,12 +155,14 @@ def generate(target: Any, draft: Any, spec: GenerateSpec, run: Run, *, rival_dra
                 told = lane.measured.table()
                 run.emit(CostsMeasured(run.job, name, told["target"], told["draft"], lane.measured.overhead))
             made.append(lane)
+        if other is not None:
+            made.append(other.lane("beside", len(lanes), None, None, prompt, sampling, spec.seed))
         for lane in made:
             lab.begin(lane)
         for lane in lab.turns(made):
             if lane is made[0]:
                 run.progress("Decoding", lane.decoding.history.new, sampling.max_new_tokens, force=False)
-        for lane, (_, _, model) in zip(made, lanes, strict=True):
+        for lane, (_, _, model) in zip(made, lanes, strict=False):
             lab.learn(lane, model, sampling)
         return _result(lab, made, sampling)
 
@@ -164,6 +180,17 @@ class Lab:
         self.tokenizer, self.size = tokenizer_of(target)
         self.pieces = Pieces(self.tokenizer)
         self.layers = target.model.config.get_text_config(decoder=True).num_hidden_layers
+
+    def other(self, beside: Any, held: Held | None) -> Lab:
+        """A lab of another form of the target, to be decoded beside it. Raises UserError where its tokens are others."""
+        if not same_tokens(self.target, beside):
+            raise UserError(
+                "{other} has other tokens than {target}, so they can't be decoded side by side.",
+                hint="Choose the variant that the export was made from, or another export of it.",
+                other=beside.info.name,
+                target=self.target.info.name,
+            )
+        return Lab(beside, self.run, held, None if is_exported(beside) else self.kv_bits)
 
     # -- before anything is computed
 
@@ -190,6 +217,7 @@ class Lab:
 
     def check(self, drafting: Drafting | None, draft: Any) -> None:
         """Raises UserError where this can't draft for the target."""
+        refuse_of_exports(self.target, drafting, draft, self.kv_bits)
         if drafting is None:
             return
         if drafting.proposer == "draft":
@@ -235,6 +263,7 @@ class Lab:
             rows |= rows_of(drafting)
             if drafting.proposer == "draft":
                 models.append(draft.model)
+        models = [model for model in models if isinstance(model, nn.Module)]  # an export is laid out already
         for model in models:
             quicken(model)
         if any(drafting is not None and drafting.proposer == "packed" for drafting, _ in who):
@@ -248,7 +277,7 @@ class Lab:
         """
         key = (place, id(model), rollback, self.kv_bits, drafts)
         if key not in self.held.caches:
-            self.held.caches[key] = CachedModel(model, name=name, vocabulary=size, rollback=rollback, kv_bits=self.kv_bits)
+            self.held.caches[key] = cached_model(model, name=name, vocabulary=size, rollback=rollback, kv_bits=self.kv_bits)
         return self.held.caches[key]
 
     def cached_target(self, place: int, rollback: bool) -> CachedModel:
@@ -433,7 +462,7 @@ class Lab:
 
     def _apart(self, model: Any, name: str, size: int | None) -> CachedModel:
         """The model with a cache of its own, so that no lane's text is lost by measuring."""
-        return CachedModel(model, name=name, vocabulary=size, kv_bits=self.kv_bits)
+        return cached_model(model, name=name, vocabulary=size, kv_bits=self.kv_bits)
 
     # -- running
 
@@ -473,7 +502,7 @@ class Lab:
 
 
 def _result(lab: Lab, lanes: list[Lane], sampling: Sampling) -> dict:
-    plain = next((lane for lane in lanes if lane.drafting is None), None)
+    plain = next((lane for lane in lanes if lane.name == "plain"), None)
     told = {lane.name: _report(lab, lane, plain, sampling) for lane in lanes}
     result = told[lanes[0].name] | {"lanes": told}
     return result | {"plain": told["plain"]} if plain is not None and plain is not lanes[0] else result
@@ -500,12 +529,12 @@ def _report(lab: Lab, lane: Lane, plain: Lane | None, sampling: Sampling) -> dic
         "costs": decoding.costs.table(),
     }
     out["cache_bytes"], out["cache_bytes_plain"] = cache_bytes(decoding.target.layer_caches())
-    if lane.drafting is None:
+    if lane is plain or (plain is None and lane.drafting is None):
         return out
-    if not lane.drafting.lossless:
+    if not out["lossless"]:
         distances = [t.distance for r in lane.rounds for t in r.drafted if t.distance is not None]
         out["distance"] = fmean(distances) if distances else None
-    if stats.committed:
+    if stats.committed and lane.drafting is not None:
         out["possible_speedup"] = possible_speedup(stats.committed, _one(lane, plain), decoding.costs)
     if plain is not None:
         if lane.tokens_per_s and plain.tokens_per_s:
@@ -614,6 +643,43 @@ def tokenizer_of(target: Any) -> tuple[Any, int]:
 def same_tokens(target: Any, draft: Any) -> bool:
     """Whether ids mean the same to both."""
     return bool(target.info.tokens_hash) and target.info.tokens_hash == draft.info.tokens_hash
+
+
+def is_exported(loaded: Any) -> bool:
+    """Whether it's an exported graph, run by onnxruntime: it gives logits after a cache, and no more."""
+    return getattr(loaded.model, "exported", False)
+
+
+def refuse_of_exports(target: Any, drafting: Drafting | None, draft: Any, kv_bits: int | None) -> None:
+    """Raises UserError for what needs more of a model than an export gives, before anything is computed."""
+    exports = [one for one in (target, draft) if one is not None and is_exported(one)]
+    if kv_bits and exports:
+        raise UserError(
+            "{name} is an ONNX export, whose keys and values are kept as its graph gives them, so they can't be rounded.",
+            hint="Leave the cache unrounded, or decode with the variant itself.",
+            name=exports[0].info.name,
+        )
+    if drafting is None or not is_exported(target):
+        return
+    name = target.info.name
+    if drafting.verifier == "tree":
+        raise UserError(
+            "{name} is an ONNX export, whose graph reads one continuation at a time, so it can't check a tree of drafts.",
+            hint="Choose the token or the block rule.",
+            name=name,
+        )
+    if drafting.proposer in SELF:
+        raise UserError(
+            "{name} is an ONNX export, whose layers can't be run one by one, so it can't draft with some of them.",
+            hint="Draft with a model, another export, or from the text's own repetitions.",
+            name=name,
+        )
+    if drafting.proposer == "packed":
+        raise UserError(
+            "{name} is an ONNX export, of which no packed copy can be made in memory.",
+            hint="Draft with an 8-bit export of the same model, or from the text's own repetitions.",
+            name=name,
+        )
 
 
 def check_pair(target: Any, draft: Any) -> None:

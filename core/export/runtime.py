@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
+from core import providers
 from core.errors import UserError
 from core.workspace import read_json
 
@@ -108,14 +109,18 @@ def check_data(folder: Path, model: onnx.ModelProto) -> None:
             )
 
 
-def open_session(folder: Path, threads: int | None = None) -> onnxruntime.InferenceSession:
-    """An onnxruntime session on the CPU. threads: OMP_NUM_THREADS where it's set, else onnxruntime's own choice.
+def open_session(folder: Path, threads: int | None = None, provider: str = "") -> onnxruntime.InferenceSession:
+    """An onnxruntime session. threads: OMP_NUM_THREADS where it's set, else onnxruntime's own choice.
 
-    Raises UserError: no model.onnx, a damaged graph, missing or short weights, an IR or opset that this onnxruntime doesn't read.
+    provider: which of onnxruntime's execution providers computes ('' and 'cpu': the CPU), by a name of core.providers. What it
+    can't compute is the CPU's; which one really was taken on, `provider_of` says.
+    Raises UserError: no model.onnx, a damaged graph, missing or short weights, an IR or opset that this onnxruntime doesn't read,
+    a provider that this onnxruntime hasn't got.
     """
     import onnxruntime
 
     folder = Path(folder)
+    wanted_providers = providers.chosen(provider, onnxruntime.get_available_providers())
     graph = read_graph(folder)
     check_data(folder, graph)
     options = onnxruntime.SessionOptions()
@@ -124,9 +129,14 @@ def open_session(folder: Path, threads: int | None = None) -> onnxruntime.Infere
     if wanted:
         options.intra_op_num_threads = wanted
     try:
-        return onnxruntime.InferenceSession(str(graph_file(folder)), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(str(graph_file(folder)), options, providers=wanted_providers)
     except Exception as error:  # onnxruntime raises a kind of its own for each status, all derived from Exception
         raise _not_opened(folder, graph, error) from error
+
+
+def provider_of(session: onnxruntime.InferenceSession) -> str:
+    """The provider that computes first, as core.providers calls it: onnxruntime falls back to the CPU without raising."""
+    return providers.name_of(session.get_providers()[0])
 
 
 def _not_opened(folder: Path, graph: onnx.ModelProto, error: Exception) -> UserError:
@@ -187,6 +197,13 @@ class CausalSession:
             cache[name] = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(shape, dtype))
         return cache
 
+    def cut(self, cache: dict[str, Any], length: int) -> dict[str, Any]:
+        """The cache's first `length` tokens: a copy of those."""
+        import onnxruntime
+
+        made = onnxruntime.OrtValue.ortvalue_from_numpy
+        return {name: made(np.ascontiguousarray(value.numpy()[:, :, :length])) for name, value in cache.items()}
+
     def step(self, ids: np.ndarray, mask: np.ndarray, cache: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
         """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the grown cache)."""
         import onnxruntime
@@ -216,11 +233,12 @@ class OnnxGenerator:
     Raises UserError for what `open_session` finds wrong, for an encoder, and for a folder without tokenizer.json.
     """
 
-    def __init__(self, folder: Path, threads: int | None = None):
+    def __init__(self, folder: Path, threads: int | None = None, provider: str = ""):
         from tokenizers import Tokenizer
 
         self.folder = Path(folder)
-        self.causal = CausalSession(open_session(self.folder, threads))
+        self.causal = CausalSession(open_session(self.folder, threads, provider))
+        self.provider = provider_of(self.causal.session)
         path = self.folder / "tokenizer.json"
         if not path.is_file():
             raise UserError(
