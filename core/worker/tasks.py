@@ -25,7 +25,7 @@ from core.export import gguf, onnx, sparse
 from core.export.runtime import OnnxGenerator
 from core.methods import calibration, gradient_study, sensitivity, training
 from core.methods.quantization import grid
-from core.models import bring, devices, inspect, load, save, size, verify
+from core.models import bring, devices, draft_words, inspect, load, save, size, verify
 from core.recipe import ImagesRef, LabelsRef, Recipe, Source, Step, TextRef
 from core.records import (
     ApplySpec,
@@ -620,7 +620,10 @@ def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> 
 
     A quantized draft stays packed: it's faster, and a draft needn't be exact. The target computes in `dtype`.
     """
-    keys = [(workspace.path(v.id), v.fingerprint, run.device, dtype, place > 0 and _packs(v, run)) for place, v in enumerate(wanted)]
+    keys = [
+        (folder, v.fingerprint, run.device, dtype, place > 0 and draft_words.has_words(folder), place > 0 and _packs(v, run))
+        for place, (v, folder) in enumerate((v, workspace.path(v.id)) for v in wanted)
+    ]
     for gone in [k for k in _LAB if k != keys[0]]:
         del _LAB[gone]
     for gone in [k for k in _HELD if k not in keys]:
@@ -633,6 +636,8 @@ def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> 
             halved = dtype == "bfloat16" and run.device == "cpu" and _products_in_bfloat16(variant)
             loaded = load.load(workspace.path(variant.id), device=run.device, dtype="float32" if halved else dtype, packed=key[-1])
             loaded.info = loaded.info.model_copy(update={"name": variant.name})  # so that what's refused is called what the person calls it
+            if key[-2]:
+                draft_words.for_drafting(loaded)
             if halved:
                 fast.quicken(loaded.model, half=True)
             _HELD[key] = loaded
@@ -688,7 +693,7 @@ def find_draft(job: Job, run: Run) -> dict[str, Any]:
 
 def _as_draft(variant: Variant, workspace: Workspace, run: Run) -> Any:
     run.stage("Loading", variant.name)
-    return load.load(workspace.path(variant.id), device=run.device, dtype="float32", packed=_packs(variant, run))
+    return draft_words.for_drafting(load.load(workspace.path(variant.id), device=run.device, dtype="float32", packed=_packs(variant, run)))
 
 
 def check_exactness(job: Job, run: Run) -> dict[str, Any]:

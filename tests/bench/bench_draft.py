@@ -22,7 +22,7 @@ from core import methods
 from core.data.text import read_text
 from core.decode import calibrate, find
 from core.methods.distillation import students
-from core.models import load, save
+from core.models import draft_words, load, save
 from core.models.blocks import blocks
 from core.records import FindDraftSpec
 from core.run import Run
@@ -76,6 +76,7 @@ def make(folder: Path, scratch: Path, values: dict) -> None:
     for name, made in (("draft", outcome.model), ("undistilled", students.shallower(target.model, kept))):
         (scratch / name).mkdir()
         save.save(made, scratch / name, folder, run=Run())
+        save.put(scratch / name, outcome.files)  # so that they say the same tokens
 
 
 def compare(folder: Path, scratch: Path, temperature: float) -> None:
@@ -84,7 +85,7 @@ def compare(folder: Path, scratch: Path, temperature: float) -> None:
     prompts = tuple(words[start : start + CHARACTERS] for start in list(starts)[:PROMPTS])
     spec = FindDraftSpec(workspace="", target="", prompts=prompts, temperature=temperature)
     tried = [
-        find.Candidate("draft", name, name, lambda name=name: load.load(scratch / name, dtype="float32"))
+        find.Candidate("draft", name, name, lambda name=name: draft_words.for_drafting(load.load(scratch / name, dtype="float32")))
         for name in ("undistilled", "draft")
     ]
     found = find.find(load.load(folder, dtype="float32"), [*tried, find.Candidate("packed", "packed copy")], spec, Run())

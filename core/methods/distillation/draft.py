@@ -6,24 +6,30 @@ The draft is a shallower copy of the target, trained on what the target itself w
 S(gamma) = E T(1) / (gamma T_draft(1) + T(gamma + 1)) with measured costs (core.theory), at the gamma that gains most. Where the number
 of layers isn't given, copies of several depths are trained for equally long, and the one of the greatest S is trained on from the
 start. What's predicted takes alpha to be the same at every position; the speed-up itself is for 'Find me a draft' to measure.
-Trimmed vocabularies and trees aren't covered.
+The draft may say fewer tokens than it reads (core.models.draft_words): the most frequent ones of what the target wrote and the text, as
+many as are predicted to gain most. Trees aren't covered.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import math
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
-from core.methods import Given, Outcome, estimates, losses, method, training
+from core.data.text import token_ids
+from core.methods import Given, Outcome, estimates, method, training
 from core.methods.distillation import students, writing
+from core.methods.distillation.told import Told
 from core.methods.distillation.writing import WrittenFeed
-from core.methods.feeds import objective
+from core.methods.samples import Shower, shower
+from core.models import draft_words
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -34,6 +40,9 @@ from core.workspace import write_atomically
 WRITING, TRYING = 0.3, 0.2  # shares of the time for the target's text, and for choosing the depth
 TRAINING = 0.9  # of what's left, for steps; judging takes the rest
 DEPTHS = (16, 8, 4)  # what the target's layers are divided by, for the depths that are tried
+WORDS = (1024, 2048, 4096, 8192, 16384, 32768, 65536)  # tokens that a draft may say, for those that are tried
+ASSUMED = 0.5  # acceptance of a draft of all tokens, where the number of tokens is chosen before any is trained
+MOST_READ = 1_000_000  # tokens of the text that are counted
 FEWEST = 10  # steps, however little time there is
 PLAN = "plan.json"
 
@@ -61,8 +70,17 @@ class _What(Params):
         help="Total variation is what acceptance falls by; forward KL bounds it from above and learns faster at first.",
         labels={"forward": "Forward KL", "tv": "Total variation"},
     )
+    vocabulary: int | None = knob(
+        None,
+        title="Tokens it may say",
+        help="The output layer is most of a small draft's cost; with the most frequent tokens alone it's faster. The others are left to "
+        "the target, so what's written stays the same. Empty: as many as are predicted to gain most.",
+        ge=2,
+        le=10_000_000,
+        advanced=True,
+    )
     written: int = knob(
-        100_000,
+        300_000,
         title="Tokens that the target writes",
         help="What the draft learns on, at most; fewer where they'd take more than a third of the time.",
         ge=100,
@@ -107,6 +125,7 @@ class Plan:
     layers: int
     steps: int
     written: int  # tokens
+    words: int | None  # tokens that the draft may say; None: all
     costs: dict[str, dict[int, float]]  # seconds of a forward by tokens fed, of 'target' and 'draft'; empty where not measured
 
 
@@ -151,8 +170,17 @@ def draft(model: Any, params: DraftParams, run: Run, given: Given) -> Outcome:
     plan = work.plan()
     student, trained = work.train(plan, plan.layers, plan.steps, told=True)
     notes = [f"Draft: {plan.layers} of the target's {len(blocks(model))} layers."]
-    notes += [trained.sentence(), *work.feed(plan).notes]
+    notes += [work.sentence(trained), *work.feed(plan).notes]
     before, after = trained.start["acceptance"], trained.best["acceptance"]
+    files: dict[str, bytes | None] = {draft_words.FILE: None} if draft_words.has_words(given.folder) else {}
+    if plan.words is not None:
+        kept = work.kept(plan)
+        files = {draft_words.FILE: draft_words.content(kept)}
+        share = 100 * work.covered(plan.words)
+        notes.append(
+            f"It says {len(kept):,} of the {work.columns:,} tokens, {share:.1f} % of what the target wrote and the draft didn't learn. "
+            "As a model of its own it has all of them."
+        )
     notes.append(f"Acceptance alpha on what the target wrote and the draft didn't learn: {after:.3f} ({before:.3f} before training).")
     if plan.costs:
         gamma, speed = predicted(after, plan.costs, params.gamma)
@@ -160,7 +188,7 @@ def draft(model: Any, params: DraftParams, run: Run, given: Given) -> Outcome:
         notes.append(f"A drafted token costs {share:.3f} of the target's; predicted speed-up {speed:.2f} at {gamma} drafted tokens.")
         if speed <= 1:
             notes.append("It isn't predicted to pay here: give it more time, or use the packed copy.")
-    return Outcome(student, tuple(notes))
+    return Outcome(student, tuple(notes), files=files | (work.shown.files() if work.shown else {}))
 
 
 def depths(layers: int) -> list[int]:
@@ -198,9 +226,12 @@ class _Work:
 
     def __init__(self, model: Any, params: DraftParams, run: Run, given: Given):
         self.model, self.params, self.run, self.given = model, params, run, given
-        self.total = len(blocks(model))
+        self.total, self.columns = len(blocks(model)), model.config.get_text_config().vocab_size
         self.begun = time.monotonic()
         self._feed: WrittenFeed | None = None
+        self._told: dict[int | None, Told] = {}
+        self._order: Tensor | None = None
+        self.shown: Shower | None = None
 
     # -- choosing
 
@@ -212,18 +243,58 @@ class _Work:
             found["costs"] = {who: {int(n): s for n, s in table.items()} for who, table in found["costs"].items()}
             return Plan(**found)
         tried = [self.params.layers] if self.params.layers else depths(self.total)
-        lines = self._costs(max(tried))
-        plan = Plan(max(tried), self.params.steps or FEWEST, self._affordable(), {})
+        costs = self._costs(max(tried))
+        plan = Plan(max(tried), self.params.steps or FEWEST, self._affordable(), None, {})
+        plan = replace(plan, words=self._words(plan, tried[len(tried) // 2], costs))
+        lines = None if costs is None else lambda layers: costs(layers, plan.words or self.columns)
         paces = {layers: self._pace(plan, layers) for layers in tried} if self.params.steps is None or len(tried) > 1 else {}
         if len(tried) > 1:
             layers = self._best(plan, tried, paces, lines)
         else:
             (layers,) = tried
         steps = self.params.steps or max(FEWEST, int(TRAINING * self._left() / paces[layers]))
-        plan = Plan(layers, steps, plan.written, lines(layers) if lines else {})
+        plan = replace(plan, layers=layers, steps=steps, costs=lines(layers) if lines else {})
         if file is not None:
             write_atomically(file, json.dumps(asdict(plan)))
         return plan
+
+    def _words(self, plan: Plan, layers: int, costs: Any) -> int | None:
+        """How many tokens the draft may say: what's asked for, or what's predicted to gain most; None: all."""
+        if not draft_words.can_shorten(self.model):
+            return None
+        if self.params.vocabulary is not None:
+            return self.params.vocabulary if self.params.vocabulary < self.columns else None
+        if costs is None:
+            return None
+        able = [self.columns, *(n for n in WORDS if n <= self.columns / 2)]
+        gains = {n: predicted(ASSUMED * self.covered(n, plan), costs(layers, n), self.params.gamma)[1] for n in able}
+        best = max(gains, key=gains.__getitem__)  # the first of equals: all
+        if best == self.columns:
+            return None
+        self.run.log(f"{best:,} of {self.columns:,} tokens, {100 * self.covered(best):.1f} % of what the target writes")
+        return best
+
+    def _ranked(self, plan: Plan) -> Tensor:
+        """All tokens that may come, the most frequent first: those that mark something, then by what the target wrote and the text."""
+        if self._order is None:
+            feed, tokens = self.feed(plan), min(self.columns, len(self.given.tokenizer))
+            counts = torch.bincount(feed.windows[: feed.learnt, max(1, feed.given) :].flatten(), minlength=tokens)[:tokens].double()
+            ids = token_ids(self.given.text, self.given.tokenizer, MOST_READ)
+            counts += torch.bincount(ids, minlength=tokens)[:tokens] / max(1, len(ids))  # what it never wrote, by the text
+            marks = [i for i in (*self.given.tokenizer.all_special_ids, *_ends(self.model.config)) if 0 <= i < tokens]
+            counts[marks] = torch.inf
+            self._order = counts.argsort(descending=True, stable=True)  # among equals the lower ids, which most tokenizers learnt first
+        return self._order
+
+    def kept(self, plan: Plan) -> Tensor | None:
+        """The tokens that the draft may say, ascending; None: all."""
+        return None if plan.words is None else self._ranked(plan)[: plan.words].sort().values
+
+    def covered(self, words: int, plan: Plan | None = None) -> float:
+        """The share, of the tokens that the target wrote and the draft doesn't learn, that are among the `words` most frequent."""
+        feed = self._feed or self.feed(plan)
+        wrote = torch.cat(list(feed.held_out))[:, max(1, feed.given) :].flatten().cpu()
+        return float(torch.isin(wrote, self._ranked(plan)[:words]).double().mean())
 
     def _left(self) -> float:
         """Seconds of the time that are left."""
@@ -240,22 +311,29 @@ class _Work:
         return max(100, min(self.params.written, int(WRITING * 60 * self.params.minutes / each)))
 
     def _costs(self, deepest: int) -> Any:
-        """layers -> the costs of the target and of a draft of so many; None where nobody measures them.
+        """(layers, tokens it says) -> the costs of the target and of such a draft; None where nobody measures them.
 
-        Drafts of one layer and of the most are measured, and a line is drawn: a layer costs as much as another.
+        Drafts of one layer and of the most are measured, and one that says few tokens, and lines are drawn: a layer costs as much as
+        another, and a token too.
         """
         if self.given.costs is None:
             return None
         target = copy.deepcopy(self.model)  # what's laid out for decoding can't teach any more
-        measured: dict[int, dict[str, dict[int, float]]] = {}
-        for layers in sorted({1, deepest}):
-            measured[layers] = self.given.costs(target, students.shallower(self.model, list(range(layers))), self.params.gamma)
+        measured: dict[tuple[int, int], dict[str, dict[int, float]]] = {}
+        fewest = min(self.params.vocabulary or WORDS[0], self.columns)
+        for layers, words in sorted({(1, self.columns), (deepest, self.columns), (1, fewest)}):
+            student = students.shallower(self.model, list(range(layers)))
+            if words < self.columns and draft_words.can_shorten(student):
+                draft_words.shorten(student, torch.arange(words))
+            measured[layers, words] = self.given.costs(target, student, self.params.gamma)
         del target
-        one, most = (cost(measured[n]["draft"], 1) for n in (1, deepest))
-        each = (most - one) / max(1, deepest - 1)
+        one, most, few = (cost(measured[key]["draft"], 1) for key in ((1, self.columns), (deepest, self.columns), (1, fewest)))
+        layer = (most - one) / max(1, deepest - 1)
+        word = max(0.0, one - few) / max(1, self.columns - fewest)
 
-        def of(layers: int) -> dict[str, dict[int, float]]:
-            return {"target": measured[deepest]["target"], "draft": {1: one + each * (layers - 1)}}
+        def of(layers: int, words: int) -> dict[str, dict[int, float]]:
+            drafting = one + layer * (layers - 1) - word * (self.columns - words)
+            return {"target": measured[deepest, self.columns]["target"], "draft": {1: drafting}}
 
         return of
 
@@ -292,29 +370,56 @@ class _Work:
     def train(self, plan: Plan, layers: int, steps: int, *, told: bool = False, judged: bool = True) -> tuple[Any, training.Trained]:
         """A copy of that depth, trained. told: it's the real one, whose curves are shown and whose state is kept."""
         student = students.shallower(self.model, students.kept_layers(self.total, layers))
-        feed, settings = self.feed(plan), self._settings(steps)
-        against = losses.Against(self.params.loss, 1.0, 0.0)
-        loss_of, judge = objective(feed, student, self.run, teacher=self.model, against=against)
+        feed, settings, told_of = self.feed(plan), self._settings(steps), self.told(plan)
+        if told_of.kept is not None:
+            draft_words.learn_rows(student, told_of.kept)
 
-        def judge_all() -> dict[str, float]:
+        def judge() -> dict[str, float]:
             if not judged:
-                return {"heldout_loss": 0.0, "heldout_perplexity": 0.0}
-            found = judge()
+                return {"heldout_loss": 0.0, "acceptance": 0.0}
+            found = told_of.judge(student)
             if plan.costs:
                 found["predicted_speedup"] = predicted(found["acceptance"], plan.costs, self.params.gamma)[1]
             return found
 
+        if told:
+            self.shown = shower(feed, student, self.model, self.given, self.run)
         trained = training.train(
             student,
-            feed.batches(settings.batch, self.given.seed),
-            loss_of,
-            judge_all,
+            told_of.numbers(settings.batch, self.given.seed),
+            lambda numbers: told_of.loss_of(student, numbers),
+            judge,
             settings,
             run=self.run if told else _Trial(self.run),
             device=self.given.device,
-            vocabulary=feed.vocabulary,
+            vocabulary=feed.vocabulary if told_of.kept is None else len(told_of.kept),
             hold=training.pruned_zeros_of(linears(student), student),
             seed=self.given.seed,
             work=self.given.work if told else None,
+            show=functools.partial(self._show, student) if told else None,
         )
+        draft_words.whole(student)
         return student, trained
+
+    def told(self, plan: Plan) -> Told:
+        """What the target says of the windows, asked once for each number of tokens that the draft may say."""
+        if plan.words not in self._told:
+            of = self.params
+            self._told = {plan.words: Told(self.feed(plan), self.model, self.kept(plan), of.loss, of.precision, self.run, self.given.work)}
+        return self._told[plan.words]
+
+    def _show(self, student: Any, step: int, kept: bool) -> None:
+        with draft_words.in_all_columns(student):
+            self.shown(step, kept)
+
+    def sentence(self, trained: training.Trained) -> str:
+        """'300 steps, the best of which (290) was kept.'"""
+        early = ", finished early as asked" if trained.stopped else ""
+        kept = f"the best of them ({trained.best_step}) was kept" if trained.best_step else "never better than the cut: nothing was changed"
+        return f"{trained.steps} steps{early}; {kept}."
+
+
+def _ends(config: Any) -> list[int]:
+    """The tokens that a text ends with, as the model's configuration says."""
+    ends = config.get_text_config().eos_token_id
+    return [] if ends is None else list(ends) if isinstance(ends, (list, tuple)) else [ends]

@@ -71,15 +71,23 @@ class WrittenFeed(TextFeed):
         for rows in training.windows_of(learn, self.context, ROWS, torch.Generator().manual_seed(given.seed)):
             yield rows[:, : max(1, self.given)]
 
-    def batches(self, size: int, seed: int) -> Iterator[Tensor]:
+    @property
+    def learnt(self) -> int:
+        """Windows that are trained on, the first ones; the others are kept aside."""
+        return len(self.windows) - sum(len(part) for part in self.held_out)
+
+    def numbers(self, size: int, seed: int) -> Iterator[Tensor]:
+        """Endless batches of the windows' numbers, (size,); each pass over them in another order of the seed."""
         generator = torch.Generator().manual_seed(seed)
-        learn = len(self.windows) - sum(len(part) for part in self.held_out)
         order: list[int] = []
         while True:
             while len(order) < size:
-                order += torch.randperm(learn, generator=generator).tolist()
-            yield self.windows[order[:size]]
+                order += torch.randperm(self.learnt, generator=generator).tolist()
+            yield torch.tensor(order[:size])
             order = order[size:]
+
+    def batches(self, size: int, seed: int) -> Iterator[Tensor]:
+        return (self.windows[numbers] for numbers in self.numbers(size, seed))
 
     def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
         logits, truth = super().answers(model, rows)
@@ -123,8 +131,11 @@ def write(
 
 
 @torch.no_grad()
-def continued(model: Any, rows: Tensor, length: int, tokens: int, generator: torch.Generator, run: Run) -> Tensor:
-    """The rows (rows, n) and what the model says after them, sampled: (rows, length), on the CPU. tokens: of the vocabulary, from 0."""
+def continued(model: Any, rows: Tensor, length: int, tokens: int, generator: torch.Generator | None, run: Run) -> Tensor:
+    """The rows (rows, n) and what the model says after them: (rows, length), on the CPU. Sampled; without a generator the likeliest.
+
+    tokens: of the vocabulary, from 0.
+    """
     device = next(model.parameters()).device
     word = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"  # renamed in transformers 5.24
     out, fed, held = rows.cpu(), rows.to(device), None
@@ -133,7 +144,7 @@ def continued(model: Any, rows: Tensor, length: int, tokens: int, generator: tor
         answer = model(input_ids=fed, use_cache=True, **{word: held})
         held = getattr(answer, word)
         chances = answer.logits[:, -1, :tokens].float().softmax(-1).cpu()
-        drawn = torch.multinomial(chances, 1, generator=generator)
+        drawn = chances.argmax(-1, keepdim=True) if generator is None else torch.multinomial(chances, 1, generator=generator)
         out, fed = torch.cat([out, drawn], 1), drawn.to(device)
     return out
 

@@ -20,7 +20,7 @@ import torch
 
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method
-from core.models import load, surgery
+from core.models import draft_words, load, surgery
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
@@ -81,6 +81,7 @@ def vocabulary(model: Any, params: VocabularyParams, run: Run, given: Given) -> 
     after = sum(p.numel() for p in model.parameters())
     if generation.is_file():
         files["generation_config.json"] = _bytes(_renumbered_ids(read_json(generation), new))
+    files |= draft_words.renumbered(given.folder, new)
     notes = [
         f"Vocabulary {size:,} -> {len(keep):,} tokens: what {given.text.name} uses, and what any other text can be written with. "
         f"{100 * (1 - after / before):.1f} % of all parameters are gone."

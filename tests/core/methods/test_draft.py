@@ -10,9 +10,12 @@ from core.decode import calibrate
 from core.errors import UserError
 from core.methods import checkpoints
 from core.methods.distillation import draft as drafts
+from core.methods.distillation import students
 from core.methods.distillation.draft import DraftParams, depths, predicted
-from core.models import load
+from core.methods.distillation.told import Told
+from core.models import draft_words, load
 from core.models.blocks import blocks
+from core.models.packed_embedding import head_of
 from tests.conftest import make_pico
 from tests.core.methods.conftest import Recorder, apply, give, same
 
@@ -49,13 +52,68 @@ def test_acceptance_is_the_mean_overlap_of_what_both_say(target):
     given = give(loaded)
     student = apply("draft", loaded, run, given, loss="tv", **QUICK).model
     params = DraftParams(**QUICK)
-    feed = drafts._Work(loaded.model, params, run, given).feed(drafts.Plan(1, 30, 1500, {}))
+    feed = drafts._Work(loaded.model, params, run, given).feed(drafts.Plan(1, 30, 1500, None, {}))
     overlaps = []
     with torch.no_grad():
         for rows in feed.held_out:
             p, q = (m(input_ids=rows[:, :-1]).logits.double().softmax(-1) for m in (student, loaded.model))
             overlaps.append(torch.minimum(p, q).sum(-1)[:, feed.given - 1 :].flatten())
     assert float(torch.cat(overlaps).mean()) == pytest.approx(max(run.curve("acceptance")), abs=1e-5)
+
+
+def by_words(target, draft, longest):
+    """Costs of a machine where each token that the draft may say takes a hundredth of what the target takes."""
+    head = head_of(draft)
+    words = len(head.kept) if isinstance(head, draft_words.ShortHead) else len(head.weight)
+    return {"target": {1: 1.0, longest + 1: 1.2}, "draft": {1: 0.02 + words / 100}}
+
+
+def test_it_says_as_many_tokens_as_pay(target, monkeypatch):
+    """Chosen by the predicted speed-up; acceptance against the formula, where all that it can't say is lost."""
+    monkeypatch.setattr(drafts, "WORDS", (32, 64, 128))
+    loaded, run = load.load(target), Recorder()
+    outcome = apply("draft", loaded, run, give(loaded, costs=by_words), **QUICK)
+    kept = torch.tensor(json.loads(outcome.files[draft_words.FILE])["tokens"])
+    assert len(kept) in (32, 64, 128)
+    assert loaded.tokenizer.eos_token_id in kept
+    assert any(note.startswith(f"It says {len(kept)} of the 300 tokens") for note in outcome.notes)
+    work = drafts._Work(loaded.model, DraftParams(**QUICK), run, give(loaded))
+    feed = work.feed(drafts.Plan(1, 30, 1500, None, {}))
+    overlaps = []
+    with torch.no_grad():
+        for rows in feed.held_out:
+            mine, theirs = (m(input_ids=rows[:, :-1]).logits.double() for m in (outcome.model, loaded.model))
+            overlaps.append(
+                torch.minimum(mine[..., kept].softmax(-1), theirs.softmax(-1)[..., kept]).sum(-1)[:, feed.given - 1 :].flatten()
+            )
+    assert float(torch.cat(overlaps).mean()) == pytest.approx(max(run.curve("acceptance")), abs=1e-5)
+
+
+def test_all_tokens_where_few_cost_as_much(target, monkeypatch):
+    monkeypatch.setattr(drafts, "WORDS", (32, 64, 128))
+    loaded = load.load(target)
+    assert draft_words.FILE not in apply("draft", loaded, given=give(loaded, costs=made_up), **QUICK).files
+
+
+@pytest.mark.parametrize("kind", ["forward", "tv"])
+def test_what_was_asked_once_gives_the_loss_of_the_formula(target, kind):
+    """Of the tokens that may be said: the likeliest apart, the others as one, in float64."""
+    loaded, kept = load.load(target), torch.arange(0, 300, 3)
+    params = DraftParams(**QUICK | {"loss": kind})
+    feed = drafts._Work(loaded.model, params, Recorder(), give(loaded)).feed(drafts.Plan(1, 30, 1500, None, {}))
+    asked = Told(feed, loaded.model, kept, kind, "float32", Recorder())
+    student = students.shallower(loaded.model, [0])
+    draft_words.learn_rows(student, kept)
+    numbers = torch.tensor([0, 2])
+    found = float(asked.loss_of(student, numbers)["loss"])
+    rows = feed.windows[numbers]
+    with torch.no_grad():
+        p = loaded.model(input_ids=rows[:, :-1]).logits[:, feed.given - 1 :][..., kept].double().softmax(-1)
+        q = student(input_ids=rows[:, :-1]).logits[:, feed.given - 1 :].double().softmax(-1)
+    best = p.topk(asked.few, -1).indices
+    p, q = (torch.cat([x.gather(-1, best), 1 - x.gather(-1, best).sum(-1, keepdim=True)], -1) for x in (p, q))
+    by_hand = (p * (p / q).log()).sum(-1) if kind == "forward" else (p - q).abs().sum(-1) / 2
+    assert found == pytest.approx(float(by_hand.mean()), rel=2e-3)
 
 
 def test_the_depth_that_pays_most_is_taken(target):
