@@ -26,9 +26,10 @@ from app import text
 from app.library_model import Library, conditions_key
 from app.measures import conditions_text, half_width, measure, pace_name
 from app.notes import note_text
+from app.samples import table
 from app.theme import icon, kind_icon, mono, numbers, theme
 from app.widgets import Bar, ElidedLabel, EmptyState, button, label, tool_button
-from core.events import Ready
+from core.events import Ready, samples_from_json
 from core.params import Knob
 from core.records import Measurement, MethodInfo, Variant
 
@@ -147,6 +148,9 @@ class Inspector(QFrame):
                 box.addWidget(_MeasureRow(m))
         else:
             box.addWidget(label(self.tr("Not measured yet. Evaluate gives it its figures."), "muted", wrap=True))
+        if (said := self._said(v)) is not None:
+            self._section(box, self.tr("Samples of its training"))
+            box.addWidget(said)
         self._section(box, self.tr("Lineage"))
         for depth, a in enumerate(chain):
             row = _LineageRow(a, depth, here=a.id == v.id)
@@ -174,6 +178,21 @@ class Inspector(QFrame):
         picture.setToolTip(words)
         picture.setAccessibleName(words)
         return picture
+
+    def _said(self, v: Variant) -> QWidget | None:
+        """What its training last said beside its teacher; None where nothing was kept."""
+        path = self.library.workspace.path(v.id) / "samples.json" if self.library.workspace else None
+        if path is None or not path.is_file():
+            return None
+        try:
+            found = samples_from_json(path.read_bytes())
+        except (OSError, ValueError):
+            return label(self.tr("What was kept of them can't be read."), "muted", wrap=True)
+        if not (found.said or found.classed):
+            return None
+        out = table(found, narrow=True)
+        out.setObjectName("said")
+        return out
 
     def _description(self, v: Variant) -> str:
         parts = [text.kind_name(v.kind)]

@@ -25,6 +25,7 @@ from core.records import Catalogue, Job, new_id
 POLL_MS = 33
 LONGEST_CURVE = 20_000  # points kept of each curve
 LONGEST_LOG = 5_000
+MOST_SAMPLES = 200  # steps whose samples are kept
 
 
 @dataclass
@@ -40,6 +41,7 @@ class JobState:
     note: str = ""
     curves: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
     log: list[events.Log] = field(default_factory=list)
+    samples: list[events.Samples] = field(default_factory=list)
     result: dict[str, Any] = field(default_factory=dict)
     failure: events.Failed | None = None
     seconds: float = 0.0
@@ -178,6 +180,10 @@ def _update(state: JobState, event: Any) -> None:
         state.log.append(event)
         if len(state.log) > LONGEST_LOG:
             del state.log[: LONGEST_LOG // 10]
+    elif isinstance(event, events.Samples):
+        state.samples.append(event)
+        if len(state.samples) > MOST_SAMPLES:
+            del state.samples[1:-1:2]
     elif isinstance(event, events.Finished):
         state.status, state.result, state.seconds, state.left = "finished", event.result, event.seconds, None
     elif isinstance(event, events.Cancelled):

@@ -1,4 +1,4 @@
-"""The job dock: the queue with progress and cancel at the left; the log and the curves of the chosen job at the right.
+"""The job dock: the queue with progress and cancel at the left; log, curves and samples of the chosen job at the right.
 
 Covers watching and stopping. Restarting with other settings opens a wizard, which is the window's (signal `restart_wanted`).
 """
@@ -40,9 +40,10 @@ from app.layer_error import LayerErrorView
 from app.layer_parts import kind_and_part
 from app.measures import measure
 from app.plots.curves import CurvesView
+from app.samples import SamplesView
 from app.theme import icon, mono, restyle, theme
 from app.widgets import Bar, ElidedLabel, EmptyState, IconLabel, Segmented, label, panel, tool_button
-from core.events import Log, Metric
+from core.events import Log, Metric, Samples
 
 ROW, HEAD = 46, 32
 REDRAW_MS = 90
@@ -104,9 +105,11 @@ class JobPanel(QWidget):
         self.title = ElidedLabel(self.tr("Log"), "section")
         self.title.setFixedHeight(HEAD)
         head.addWidget(self.title, 1)
-        self.tabs = Segmented((("log", self.tr("Log")), ("curves", self.tr("Curves")), ("layers", self.tr("Layers"))))
+        parts = (("log", self.tr("Log")), ("curves", self.tr("Curves")), ("layers", self.tr("Layers")), ("samples", self.tr("Samples")))
+        self.tabs = Segmented(parts)
         self.tabs.chosen.connect(self._show_page)
-        self.tabs.buttons["layers"].hide()  # until a job has figures of layers to show
+        for key in ("layers", "samples"):  # until a job has some to show
+            self.tabs.buttons[key].hide()
         head.addWidget(self.tabs)
         self.level = QComboBox()
         self.level.setObjectName("log_level")
@@ -132,6 +135,8 @@ class JobPanel(QWidget):
         self.pages.addWidget(self.curves)
         self.layers = LayerErrorView(board)
         self.pages.addWidget(self.layers)
+        self.samples = SamplesView(board)
+        self.pages.addWidget(self.samples)
         box.addWidget(self.pages, 1)
 
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -160,8 +165,10 @@ class JobPanel(QWidget):
         if isinstance(event, Log) and event.job == self.current:
             self.log.add(event)
         if isinstance(event, Metric) and event.job == self.current and kind_and_part(event.name):
-            self._offer_layers(True)
-        if not isinstance(event, (Log, Metric)) and not self._later.isActive():
+            self._offer("layers", True)
+        if isinstance(event, Samples) and event.job == self.current:
+            self._offer("samples", True)
+        if not isinstance(event, (Log, Metric, Samples)) and not self._later.isActive():
             self._later.start()
 
     def states(self) -> list[Any]:
@@ -218,24 +225,26 @@ class JobPanel(QWidget):
             self.log.show_lines(state.log if state else [])
             self.curves.show_job(job)
             self.layers.show_job(job)
-            self._offer_layers(bool(self.layers.parts))
+            self.samples.show_job(job)
+            self._offer("layers", bool(self.layers.parts))
+            self._offer("samples", bool(state and state.samples))
         for id, row in self._rows.items():
             row.set_current(id == job)
         if job in self._rows:  # once the list has been laid out with it
             QTimer.singleShot(0, self._rows[job], lambda row=self._rows[job]: self._scroll.ensureWidgetVisible(row, 0, 2))
 
     def _show_page(self, key: str) -> None:
-        """'log', 'curves' or 'layers'. The level and the copy are the log's."""
-        self.pages.setCurrentIndex(("log", "curves", "layers").index(key))
+        """'log', 'curves', 'layers' or 'samples'. The level and the copy are the log's."""
+        self.pages.setCurrentIndex(("log", "curves", "layers", "samples").index(key))
         for part in (self.level, self.copy):
             part.setVisible(key == "log")
 
-    def _offer_layers(self, some: bool) -> None:
-        """The layers' tab is there for jobs that have some; another job's view falls back to its log."""
-        tab = self.tabs.buttons["layers"]
+    def _offer(self, key: str, some: bool) -> None:
+        """A tab that's there only for jobs that have some of it; another job's view falls back to its log."""
+        tab = self.tabs.buttons[key]
         if some == tab.isHidden():
             tab.setVisible(some)
-            if not some and self.tabs.current == "layers":
+            if not some and self.tabs.current == key:
                 self.tabs.set_current("log")
                 self._show_page("log")
 

@@ -5,6 +5,7 @@ Exactly one terminal event (Finished, Cancelled, Failed) ends a job. Controls go
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, Literal
@@ -231,6 +232,79 @@ class DraftTried(Event):
     """One row of 'find me a draft', as in its result."""
 
     row: dict[str, Any]
+
+
+# ---- samples of a training ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How two models go on after the same beginning, greedily; a piece is of one token.
+
+    same: of the student's tokens from the first on, as far as it's known, whether the teacher would have said it after the same words.
+    """
+
+    beginning: str
+    teacher: tuple[str, ...]
+    student: tuple[str, ...]
+    same: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Classed:
+    """An example with its class, and the class that each model finds likeliest, with its probability."""
+
+    text: str
+    label: str
+    teacher: str
+    teacher_share: float
+    student: str
+    student_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A row of images that a model drew from the same noise as the others' rows, side by side in one PNG."""
+
+    who: Literal["teacher", "student"]
+    steps: int
+    png: bytes
+    count: int
+    frechet: float | None = None  # None: not measured
+
+
+@dataclass(frozen=True, slots=True)
+class Samples(Event):
+    """What teacher and student say (or find, or draw) at a step of a training, always of the same things.
+
+    kept: of the weights that were kept, which are those of this step; before: there's no teacher, and in its place is what the model
+    itself said before it was trained.
+    """
+
+    step: int
+    said: tuple[Said, ...] = ()
+    classed: tuple[Classed, ...] = ()
+    drawn: tuple[Drawn, ...] = ()
+    kept: bool = False
+    before: bool = False
+
+
+def samples_to_json(samples: Samples) -> bytes:
+    """What a variant's folder keeps of its training's last samples: 'samples.json'."""
+    return json.dumps({k: v for k, v in asdict(samples).items() if k not in ("job", "drawn")}, ensure_ascii=False).encode()
+
+
+def samples_from_json(data: bytes) -> Samples:
+    """What `samples_to_json` wrote. Raises ValueError where it isn't."""
+    try:
+        return _samples().validate_python({"job": "", **json.loads(data)})
+    except (ValueError, TypeError) as error:  # pydantic's and json's are ValueErrors
+        raise ValueError(f"not samples: {error}") from error
+
+
+@cache
+def _samples() -> TypeAdapter[Samples]:
+    return TypeAdapter(Samples)
 
 
 # ---- sensitivity ------------------------------------------------------------------------------------------------

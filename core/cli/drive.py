@@ -82,6 +82,9 @@ class Driver:
             self.console.print(
                 f"{event.level.lower()}: {event.text}", markup=False, style="yellow" if event.level == "WARN" else None, soft_wrap=True
             )
+        elif isinstance(event, events.Samples) and self.debug:
+            for line in sample_lines(event):
+                self.console.print(line, markup=False, soft_wrap=True)
         elif isinstance(event, events.Finished):
             return event.result
         elif isinstance(event, events.Cancelled):
@@ -89,6 +92,27 @@ class Driver:
         elif isinstance(event, events.Failed):
             raise UserError(event.message, hint=event.hint, kind=event.kind, detail=event.detail, **event.values)
         return None
+
+
+def sample_lines(samples: events.Samples) -> list[str]:
+    """What teacher and student say at a step, a few lines for each beginning or example; | is where they part."""
+    first = "before" if samples.before else "teacher"
+    lines = [f"step {samples.step}{', kept' * samples.kept}:"]
+    for said in samples.said:
+        agreed = said.same.index(False) if False in said.same else len(said.student) if said.same else None
+        student = "".join(said.student) if agreed is None else f"{''.join(said.student[:agreed])}|{''.join(said.student[agreed:])}"
+        lines += [
+            f"  {name:8} {_line(text)}" for name, text in ((" ", said.beginning), (first, "".join(said.teacher)), ("student", student))
+        ]
+    for one in samples.classed:
+        found = f"{first} {one.teacher} {one.teacher_share:.2f}, student {one.student} {one.student_share:.2f}"
+        lines.append(f"  {one.label}: {found}  {_line(one.text)[:60]}")
+    lines += [f"  {d.who} in {d.steps} steps: Frechet distance {d.frechet:.2f}" for d in samples.drawn if d.frechet is not None]
+    return lines if len(lines) > 1 else []
+
+
+def _line(text: str) -> str:
+    return text.replace("\n", "⏎")
 
 
 def out(text: str) -> None:

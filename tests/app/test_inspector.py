@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QPlainTextEdit, QToolButt
 from app.inspector import Inspector, _MeasureRow
 from app.library_model import Library
 from core import methods
-from core.events import Ready
+from core.events import Ready, Said, Samples, samples_to_json
 from core.records import Catalogue, Measurement
 from tests.app.invented import StillBoard, invent_variant, invent_workspace, measured, put
 
@@ -160,3 +160,18 @@ def test_a_diffusion_model_shows_what_it_draws_and_offers_nothing_for_text(inspe
         assert press.toolTip()
     library.select("digits")
     assert inspector.scroll.widget().findChild(QWidget, "samples") is None
+
+
+def test_what_a_training_last_said_is_shown_with_its_variant(inspector):
+    library = inspector.library
+    said = Samples("", 90, said=(Said("It was", (" a", " day"), (" a", " night"), (True, False)),), kept=True)
+    path = library.workspace.path("student") / "samples.json"
+    path.write_bytes(samples_to_json(said))
+    library.select("student")
+    shown = inspector.findChild(QWidget, "said")
+    assert "night" in " ".join(one.text() for one in shown.findChildren(QLabel))
+    library.select("kd")
+    assert inspector.scroll.widget().findChild(QWidget, "said") is None
+    path.write_bytes(b"{")
+    library.select("student")
+    assert any("can't be read" in said for said in words(inspector))

@@ -178,3 +178,17 @@ def test_the_list_scrolls_to_the_job_that_is_shown(panel, qtbot):
     panel.show_job(new.job.id)
     row = panel._rows[new.job.id]
     qtbot.waitUntil(lambda: row.visibleRegion().boundingRect().height() == row.height())
+
+
+def test_the_tab_of_samples_is_there_for_jobs_that_have_some(panel):
+    said = events.Said("It was", (" a",), (" the",), (False,))
+    running, other = panel.made[0], panel.made[1]
+    assert panel.tabs.buttons["samples"].isHidden()
+    running.samples.append(events.Samples(running.job.id, 10, said=(said,)))
+    panel.board.event.emit(running.samples[-1])
+    assert not panel.tabs.buttons["samples"].isHidden()
+    panel.tabs.buttons["samples"].click()
+    assert panel.pages.currentWidget() is panel.samples
+    panel.show_job(other.job.id, picked=True)
+    assert panel.pages.currentWidget() is panel.log
+    assert panel.tabs.buttons["samples"].isHidden()

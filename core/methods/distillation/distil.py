@@ -22,6 +22,7 @@ from core.methods.distillation import students
 from core.methods.distillation.features import Inside
 from core.methods.distillation.writing import OnPolicy, WrittenFeed, told
 from core.methods.feeds import Feed, feed_for, objective
+from core.methods.samples import shower
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -269,14 +270,15 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed, "work": given.work}
     hold = training.pruned_zeros_of(linears(student), student)
     own = OnPolicy(student, params.on_policy, len(given.tokenizer), given.seed, run) if params.on_policy else None
-    trained = training.train(student, rows, loss_of, judge, params, hold=hold, rewrite=own, **how)
+    show = shower(feed, student, model, given, run, reads=reads)
+    trained = training.train(student, rows, loss_of, judge, params, hold=hold, rewrite=own, show=show, **how)
     notes.append(trained.sentence())
     if trained.held:
         notes.append(f"{trained.held:,} zeros of the pruning stayed zero.")
     if teacher is not None:
         before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
         notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
-    return Outcome(student, tuple(notes), files=files)
+    return Outcome(student, tuple(notes), files=files | show.files())
 
 
 def _feed(student: Any, model: Any, params: DistilParams, run: Run, given: Given, reads: Given, longest: int | None) -> Feed:
