@@ -61,18 +61,27 @@ class Beside(Protocol):
     def losses(self) -> dict[str, Tensor]: ...
 
 
-class TextFeed:
-    """Windows of context + 1 tokens; each token is to be told from those before it."""
+class Kept(Protocol):
+    """A teacher's answers that were kept."""
 
-    def __init__(self, given: Given, params: TrainingParams, vocabulary: int, run: Run, longest: int | None = None):
-        longest = longest or given.info.context
+    def of(self, rows: Tensor) -> Tensor | Top | None:
+        """As Against.brief gives it, of the rows of a batch; None where the teacher has to be asked."""
+        ...
+
+
+class TextFeed:
+    """Windows of context + 1 tokens; each token is to be told from those before it. anew: whether each pass over the text cuts it
+    elsewhere."""
+
+    def __init__(self, given: Given, params: TrainingParams, vocabulary: int, run: Run, longest: int | None = None, anew: bool = True):
+        longest, self.anew = longest or given.info.context, anew
         self.context, self.vocabulary, self.notes = params.context, vocabulary, ()
         self.learn, aside = training.read(given.text, given.tokenizer, params.context, run, longest)
         rows = estimates.rows_at_once(params.batch, params.context, vocabulary)
         self.held_out = training.kept_aside(aside, params.context, rows, given.device)
 
     def batches(self, size: int, seed: int) -> Iterator[Tensor]:
-        return training.windows_of(self.learn, self.context, size, torch.Generator().manual_seed(seed))
+        return training.windows_of(self.learn, self.context, size, torch.Generator().manual_seed(seed), self.anew)
 
     def answers(self, model: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Rows that the model wrote itself come as ~ids: no truth is known of them."""
@@ -134,20 +143,31 @@ class LabelFeed:
         return {"heldout_loss": loss, "heldout_accuracy": right}
 
 
-def feed_for(model: Any, given: Given, params: TrainingParams, run: Run, vocabulary: int = 0, longest: int | None = None) -> Feed:
-    """The feed for the model's task. vocabulary: where another model's is larger; longest: tokens, where another model holds fewer."""
+def feed_for(
+    model: Any, given: Given, params: TrainingParams, run: Run, vocabulary: int = 0, longest: int | None = None, anew: bool = True
+) -> Feed:
+    """The feed for the model's task. vocabulary: where another model's is larger; longest: tokens, where another model holds fewer;
+    anew: whether each pass over a text cuts it elsewhere."""
     if given.info.task == "classifier":
         return LabelFeed(given, params, model.config.id2label, run, longest)
-    return TextFeed(given, params, max(vocabulary, model.config.get_text_config().vocab_size), run, longest)
+    return TextFeed(given, params, max(vocabulary, model.config.get_text_config().vocab_size), run, longest, anew)
 
 
 def objective(
-    feed: Feed, model: Any, run: Run, *, teacher: Any = None, against: Against = PLAIN, beside: Beside | None = None
+    feed: Feed,
+    model: Any,
+    run: Run,
+    *,
+    teacher: Any = None,
+    against: Against = PLAIN,
+    beside: Beside | None = None,
+    kept: Kept | None = None,
 ) -> tuple[Callable[[Tensor], dict[str, Tensor]], Callable[[], dict[str, float]]]:
     """(loss_of, judge) for training.train: cross-entropy with the truth, or with a teacher `against` what it says, and alpha times it.
 
     judge gives 'heldout_loss' (of what's answered), the feed's figures, and with a teacher 'heldout_kl', 'agreement', and of models that
-    generate 'acceptance', the mean of sum min(p, q). beside: what else of the two is compared in training.
+    generate 'acceptance', the mean of sum min(p, q). beside: what else of the two is compared in training; kept: answers for which the
+    teacher isn't run in training. What's held out is always judged with the teacher itself.
     """
 
     # embeddings padded to different sizes hold the same tokens first
@@ -169,12 +189,17 @@ def objective(
             return {"loss": training.cross_entropy(mine, truth)}
         return distillation_loss(mine, theirs, truth, against)
 
+    def brief(rows: Tensor) -> Tensor | Top | None:
+        """What's compared with; with top_k, the teacher's logits are gone before the model's own come."""
+        found = None if kept is None else kept.of(rows)
+        if found is not None or teacher is None:
+            return found
+        return against.brief(taught(rows))
+
     def loss_of(rows: Tensor) -> dict[str, Tensor]:
         with contextlib.nullcontext() if beside is None else beside.watched():
-            theirs = taught(rows)
-            kept = None if theirs is None else against.brief(theirs)
-            del theirs  # with top_k, before the model's own logits come
-            found = losses(*answered(rows), kept)
+            theirs = brief(rows)
+            found = losses(*answered(rows), theirs)
         for name, value in ({} if beside is None else beside.losses()).items():
             found[f"loss/{name}"] = value
             found["loss"] = found["loss"] + beside.weights[name] * value
@@ -182,7 +207,7 @@ def objective(
 
     @torch.no_grad()
     def judge() -> dict[str, float]:
-        total = plain = right = kl = agreed = kept = 0.0
+        total = plain = right = kl = agreed = accepted = 0.0
         count = 0
         for rows in feed.held_out:
             run.check_cancelled()
@@ -195,12 +220,12 @@ def objective(
             right += float((mine.argmax(-1) == truth).sum())
             if theirs is not None:
                 kl += float(divergence(theirs.float(), mine.float())[counted].sum())
-                kept += float((1 - differences(theirs, mine, OVERLAP))[counted].sum())
+                accepted += float((1 - differences(theirs, mine, OVERLAP))[counted].sum())
                 agreed += float((mine.argmax(-1) == theirs.argmax(-1))[counted].sum())
         out = feed.figures(plain / count, right / count) | {"heldout_loss": total / count}
         if teacher is None:
             return out
-        drafts = {"acceptance": kept / count} if isinstance(feed, TextFeed) else {}
+        drafts = {"acceptance": accepted / count} if isinstance(feed, TextFeed) else {}
         return out | {"heldout_kl": kl / count, "agreement": agreed / count} | drafts
 
     return loss_of, judge

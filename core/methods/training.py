@@ -193,12 +193,13 @@ def read(text: Text, tokenizer: Any, context: int, run: Run, longest: int | None
     return ids[:-aside], ids[-aside:]
 
 
-def windows_of(ids: Tensor, context: int, batch: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Endless batches (batch, context + 1): each pass over the text is cut anew at a random offset and shuffled."""
+def windows_of(ids: Tensor, context: int, batch: int, generator: torch.Generator, anew: bool = True) -> Iterator[Tensor]:
+    """Endless batches (batch, context + 1): each pass over the text is shuffled, and cut at a random offset of its own where `anew`,
+    else at the same places."""
     last = len(ids) - context - 1  # the last possible start
     rows: list[Tensor] = []
     while True:
-        shift = int(torch.randint(min(context, last + 1), (), generator=generator))
+        shift = int(torch.randint(min(context, last + 1), (), generator=generator)) if anew else 0
         starts = torch.arange(shift, last + 1, context)
         for start in starts[torch.randperm(len(starts), generator=generator)].tolist():
             rows.append(ids[start : start + context + 1])
@@ -232,7 +233,6 @@ def train(
     begun: int = 0,
     seed: int = 0,
     work: Path | None = None,
-    show: Callable[[int, bool], None] | None = None,
 ) -> Trained:
     """Trains `model` in place, and leaves it with the weights of its best step, in eval mode and without gradients.
 
@@ -241,8 +241,7 @@ def train(
     must stay exactly zero; learns: which parameters are trained, by name (all); beside: what the loss needs besides the model,
     trained along; rewrite: (batch, step) -> what's trained on in its place; begun: steps of a training before this one, from which
     the curves go on; seed: of the rounding of gradients, where they're quantized; work: a folder in which the state is kept, and
-    gone on from where it's there: the result is the same bit for bit; show: (step, whether its weights are kept) -> tells what the model
-    says, and changes nothing (samples.py): at the start, where it's judged, and of what's kept. Raises UserError where the loss stops being a number,
+    gone on from where it's there: the result is the same bit for bit. Raises UserError where the loss stops being a number,
     Cancelled where that was asked.
     """
     hold = hold or {}
@@ -277,8 +276,6 @@ def train(
             done, best_step, start = 0, 0, judge()
             best, kept = start, _copy(named)
             _report(run, begun, start)
-            if show is not None:
-                show(begun, False)
         else:
             done, best_step, start, best, kept = _restored(found, named, optimizer, exchange)
             found = None  # as large as the training itself
@@ -320,8 +317,6 @@ def train(
                 _report(run, begun + step, judged)
                 if judged["heldout_loss"] < best["heldout_loss"]:
                     best, best_step, kept = judged, step, _copy(named)
-                if show is not None:
-                    show(begun + step, False)
             if checkpoint is not None and checkpoint.due:
                 state = functools.partial(_state, step, best_step, start, best, kept, named, optimizer, exchange)
                 checkpoint.write(state, 16 * sum(p.numel() for p in named.values()))
@@ -332,8 +327,6 @@ def train(
             parameter.copy_(kept[name])
     model.requires_grad_(False)
     model.eval()
-    if show is not None:
-        show(begun + best_step, True)
     held = sum(int(m.sum()) for m in hold.values())
     sent = (exchange.sent, exchange.plain) if exchange is not None else (0, 0)
     trained = Trained(step, best_step, start, best, held, stopped, params.gradient_bits, *sent)

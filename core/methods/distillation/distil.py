@@ -6,23 +6,28 @@ Hinton, Vinyals & Dean, 'Distilling the Knowledge in a Neural Network' (2015), s
 (losses.py), summed over the vocabulary and averaged over the tokens that count. The student is made of the teacher, or
 another variant with the same tokens (students.py). Covers causal language models, and classifiers, where classes and examples stand
 for tokens. Hidden states and attention may be compared too (features.py). What's learnt from is a text, or what teacher or student
-write themselves (writing.py). What pruning set to zero in the student stays zero.
+write themselves (writing.py). What the teacher answers can be kept on disk (answers.py), and the student learn by low-rank additions
+(recovery/lora.py). What pruning set to zero in the student stays zero.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import field_validator
 
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, losses, method, training
-from core.methods.distillation import students
+from core.methods.distillation import answers, students
 from core.methods.distillation.features import Inside
 from core.methods.distillation.writing import OnPolicy, WrittenFeed, told
 from core.methods.feeds import Feed, feed_for, objective
-from core.methods.samples import shower
+from core.methods.recovery import lora
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -173,14 +178,39 @@ class _Student(Params):
         advanced=True,
     )
 
+    answers: Literal["computed", "kept"] = knob(
+        "computed",
+        title="Teacher's answers",
+        help="Computed at each step; or once beforehand, and kept on disk until the job is done, which makes every further pass over the "
+        "text faster: much where the teacher is much larger. Each pass then cuts the text at the same places, and where all tokens would "
+        "be compared, only the 64 likeliest are told apart and all others count as one. Where the steps read no text twice, it gains "
+        "nothing.",
+        labels={"computed": "Computed at each step", "kept": "Kept on disk"},
+        when={"hidden": 0.0, "relations": 0.0},
+        advanced=True,
+    )
+
     @field_validator("student", mode="before")
     @classmethod
     def _no_variant(cls, value: Any) -> Any:
         return None if value in ("", "shallower") else value
 
 
-class DistilParams(training.TrainingParams, LossParams, _Student):
-    """The student and the loss first, then the loop's knobs."""
+class _Weights(lora.LoraParams):
+    weights: Literal["all", "lora"] = lora.weights_knob(unless={"student": None, "begin": "fresh"})
+
+
+class DistilParams(training.TrainingParams, _Weights, LossParams, _Student):
+    """The student and the loss first, then which of its weights learn, then the loop's knobs."""
+
+    learning_rate: float = knob(
+        5e-4,
+        title="Learning rate",
+        help="Size of the updates at their largest. Halve it where the loss jumps or rises; double it where it hardly falls.",
+        gt=0,
+        le=1,
+        unless={"weights": "lora"},
+    )
 
 
 def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, device: str) -> dict[str, Any]:
@@ -192,12 +222,22 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
     share = left / info.parameters
     tokens = params.steps * params.batch * params.context
     written = min(params.written, tokens) if params.data != "text" else 0
-    writes = 1.1 + written / tokens + 0.75 * params.on_policy * share  # forwards of the teacher's size, a token trained on
+    kept = params.answers == "kept" and info.task == "causal-lm"
+    asked = min(tokens, written or training.MOST_TOKENS) if kept else tokens  # of a shorter text, fewer: it isn't known here
+    asked += params.on_policy * (tokens - asked)
+    writes = 0.1 + (asked + written) / tokens + 0.75 * params.on_policy * share  # forwards of the teacher's size, a token trained on
+    memory = estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share)
+    if params.weights == "lora":
+        memory -= int(16 * share * info.parameters)  # no gradients, moments and best copy of the weights themselves
+    notes = [f"The student has about {left / 1e6:,.2f} million parameters, the teacher {info.parameters / 1e6:,.2f} million"]
+    if kept and info.vocabulary:
+        size = answers.most_bytes(asked, info.vocabulary, params.against())
+        notes.append(f"While it trains, the teacher's answers take up to {size / 1e6:,.0f} MB on disk; on a short text, less")
     return {
         "bytes_on_disk": int(ledger.bytes_on_disk - (info.parameters - left) * ledger.weight_bytes / max(1, ledger.parameters)),
-        "memory": estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
+        "memory": memory,
         "seconds": estimates.training_seconds(info, tokens, share, writes, device, training.precision(params.precision, device)),
-        "notes": [f"The student has about {left / 1e6:,.2f} million parameters, the teacher {info.parameters / 1e6:,.2f} million"],
+        "notes": notes,
     }
 
 
@@ -214,6 +254,11 @@ def _parameters(params: DistilParams, info: SourceInfo) -> int:
 
 
 def label_distil(params: DistilParams) -> str:
+    """'student, 4 layers', and what tells its training from the usual one."""
+    return f"{_kind_of_student(params)}{', LoRA' * (params.weights == 'lora')}"
+
+
+def _kind_of_student(params: DistilParams) -> str:
     if params.student is not None:
         return "distilled"
     if params.begin == "narrower":
@@ -260,32 +305,43 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
             notes.append("Its tokens aren't the teacher's: it learnt the text that the teacher wrote, and no probabilities.")
     feed = _feed(student, model, params, run, given, reads, longest)
     notes += feed.notes
-    inside = None
+    against, inside = params.against(), None
     if params.hidden or params.relations:
         weights = {"hidden": params.hidden, "relations": params.relations}
         inside = Inside(student, model, weights, causal=given.info.task == "causal-lm", seed=given.seed)
-    loss_of, judge = objective(feed, student, run, teacher=teacher, against=params.against(), beside=inside)
-    rows = feed.batches(params.batch, given.seed)
     beside = inside.projections if inside else None
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed, "work": given.work}
     hold = training.pruned_zeros_of(linears(student), student)
     own = OnPolicy(student, params.on_policy, len(given.tokenizer), given.seed, run) if params.on_policy else None
-    show = shower(feed, student, model, given, run, reads=reads)
-    trained = training.train(student, rows, loss_of, judge, params, hold=hold, rewrite=own, show=show, **how)
+    with contextlib.ExitStack() as stack:
+        kept, settings = None, params
+        if params.answers == "kept":
+            kept, against, said = stack.enter_context(_kept(model, student, feed, params, run, given))
+            notes += said
+        if params.weights == "lora":
+            settings = params.model_copy(update={"learning_rate": params.lora_learning_rate})
+            how["learns"] = stack.enter_context(lora.added(student, params.rank, hold, given.seed, head=given.info.task == "classifier"))
+            notes.append(f"Low-rank additions of rank {params.rank} to the linear layers, folded into them.")
+        loss_of, judge = objective(feed, student, run, teacher=teacher, against=against, beside=inside, kept=kept)
+        if params.weights == "all":
+            how["hold"] = hold
+        rows = feed.batches(params.batch, given.seed)
+        trained = training.train(student, rows, loss_of, judge, settings, rewrite=own, **how)
     notes.append(trained.sentence())
-    if trained.held:
-        notes.append(f"{trained.held:,} zeros of the pruning stayed zero.")
+    held = sum(int(m.sum()) for m in hold.values())
+    if held:
+        notes.append(f"{held:,} zeros of the pruning stayed zero.")
     if teacher is not None:
         before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
         notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
-    return Outcome(student, tuple(notes), files=files | show.files())
+    return Outcome(student, tuple(notes), files=files)
 
 
 def _feed(student: Any, model: Any, params: DistilParams, run: Run, given: Given, reads: Given, longest: int | None) -> Feed:
     """What the student learns on. reads: `given`, or where the student has other tokens, the same with its tokenizer."""
     if params.data == "text":
         vocabulary = 0 if given.info.task == "classifier" else model.config.get_text_config().vocab_size
-        return feed_for(student, given, params, run, vocabulary, longest)
+        return feed_for(student, given, params, run, vocabulary, longest, anew=params.answers == "computed")
     feed = WrittenFeed(model, given, params, params.written, params.data == "continued", run, longest)
     if reads is given:
         return feed
@@ -293,8 +349,39 @@ def _feed(student: Any, model: Any, params: DistilParams, run: Run, given: Given
     return feed_for(student, reads, params, run, longest=longest)
 
 
+@contextlib.contextmanager
+def _kept(
+    model: Any, student: Any, feed: Feed, params: DistilParams, run: Run, given: Given
+) -> Iterator[tuple[answers.Answers, losses.Against, list[str]]]:
+    """(the teacher's answers, how they're compared, what has to be said of them). Without a folder of the job they're kept in one of
+    their own, and gone afterwards."""
+    with contextlib.ExitStack() as stack:
+        work = given.work or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="answers-")))
+        classifier = given.info.task == "classifier"
+        vocabulary = min(feed.outputs(student), feed.outputs(model))
+        against = answers.coarse(params.against(), vocabulary, classifier)
+        known = {"context": params.context, "labels": given.labels.sha256 if classifier else None}
+        fed = answers.batches_of(feed, params.batch, params.steps, given.seed)
+        kept = answers.Answers(work, model, feed, fed, vocabulary, against, known=known, run=run, classifier=classifier)
+        stack.callback(kept.close)
+        at_once = estimates.rows_at_once(params.batch, params.context, vocabulary)
+        kept.gather(at_once, training.precision(params.precision, given.device))
+        what = "examples" if classifier else "windows of text"
+        said = f"The teacher was asked once for each of {kept.count:,} {what}, which were learnt {kept.asked / kept.count:.1f} times; "
+        notes = [f"{said}its answers took {kept.bytes / 1e6:,.1f} MB of disk while it trained."]
+        if against.top_k is not None and against.top_k < vocabulary:
+            notes.append(f"Of its tokens the {against.top_k} likeliest were told apart at each position; all others counted as one.")
+        yield kept, against, notes
+
+
 def _check_texts(params: DistilParams, name: str) -> None:
     """What only a student with the teacher's tokens can do."""
+    if params.answers == "kept":
+        raise UserError(
+            "{student} has other tokens than its teacher, whose probabilities it doesn't learn, so there are none to keep.",
+            hint="Set the teacher's answers to be computed at each step.",
+            student=name,
+        )
     if params.on_policy or params.hidden or params.relations:
         raise UserError(
             "{student} has other tokens than its teacher, which can judge neither its own text nor its inside.",
@@ -304,6 +391,16 @@ def _check_texts(params: DistilParams, name: str) -> None:
 
 
 def _check_data(params: DistilParams, given: Given) -> None:
+    if params.weights == "lora" and params.student is None and params.begin == "fresh":
+        raise UserError(
+            "A fresh student knows nothing yet, and low-rank additions alone can't teach it.",
+            hint="Let all its weights learn, or begin with a copy.",
+        )
+    if params.answers == "kept" and (params.hidden or params.relations):
+        raise UserError(
+            "Hidden states and attention relations aren't kept on disk, so the teacher has to run at each step.",
+            hint="Set their weights to 0, or the teacher's answers to be computed at each step.",
+        )
     if given.info.task == "classifier" and (params.data != "text" or params.on_policy):
         raise UserError(
             "{name} tells classes apart and writes no text to learn from.",

@@ -17,7 +17,6 @@ from core.methods import Given, Outcome, estimates, method, training
 from core.methods.feeds import feed_for, objective
 from core.methods.losses import Against
 from core.methods.recovery import lora
-from core.methods.samples import shower
 from core.models.blocks import linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -35,13 +34,6 @@ class _Zeros(Params):
 
 
 class _What(Params):
-    weights: Literal["all", "lora"] = knob(
-        "all",
-        title="Weights that learn",
-        help="All: learns most. Low rank: a small addition to each linear layer, folded into it at the end; needs a third of the memory "
-        "and forgets less of what the model knew.",
-        labels={"all": "All", "lora": "Low-rank additions (LoRA)"},
-    )
     loss: Literal["truth", "teacher"] = knob(
         "truth",
         title="Learn from",
@@ -74,22 +66,6 @@ class _What(Params):
         when={"loss": "teacher"},
         advanced=True,
     )
-    rank: int = knob(
-        16,
-        title="Rank",
-        help="Of the additions. Higher learns more and takes more memory; 8 to 64 are usual.",
-        ge=1,
-        le=1024,
-        when={"weights": "lora"},
-    )
-    lora_learning_rate: float = knob(
-        1e-3,
-        title="Learning rate of the additions",
-        help="Ten times that of full fine-tuning is usual. Halve it where perplexity on text kept aside rises.",
-        gt=0,
-        le=1,
-        when={"weights": "lora"},
-    )
 
     @field_validator("teacher", mode="before")
     @classmethod
@@ -97,7 +73,7 @@ class _What(Params):
         return None if value == "" else value
 
 
-class FinetuneParams(_Zeros, training.TrainingParams, _What):
+class FinetuneParams(_Zeros, training.TrainingParams, _What, lora.LoraParams):
     """What learns and from what first, then the loop's knobs."""
 
     steps: int = knob(
@@ -167,8 +143,7 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
     taught = {"teacher": teacher.model if teacher else None, "against": Against(temperature=params.temperature, alpha=params.alpha)}
     loss_of, judge = objective(feed, model, run, **taught)
     rows = feed.batches(params.batch, given.seed)
-    show = shower(feed, model, None, given, run)
-    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed, "work": given.work, "show": show}
+    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed, "work": given.work}
     if params.weights == "lora":
         settings = params.model_copy(update={"learning_rate": params.lora_learning_rate})
         with lora.added(model, params.rank, hold, given.seed, head=given.info.task == "classifier") as learns:
@@ -181,7 +156,7 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
     notes = [trained.sentence(), *notes, *feed.notes]
     if held:
         notes.insert(1, f"{held:,} zeros held ({100 * held / weights:.1f} % of the linear layers' weights).")
-    return Outcome(model, tuple(notes), files=show.files())
+    return Outcome(model, tuple(notes))
 
 
 def teacher_of(variant: str | None, model: Any, given: Given) -> Any:

@@ -182,13 +182,34 @@ def test_another_variant_is_the_student(pico, variants):
     assert "began with the weights of pico-draft" in outcome.notes[0]
 
 
-def test_zeros_of_a_pruned_student_stay(pico, variants):
+@pytest.mark.parametrize("weights", ["all", "lora"])
+def test_zeros_of_a_pruned_student_stay(pico, variants, weights):
     student = variants("draft")
     apply("magnitude", student)
     before = {name: module.weight == 0 for name, module in linears(student.model)}
-    outcome = apply("distil", pico, given=give(pico, load_variant=lambda name: student), student="draft", **QUICK)
+    outcome = apply("distil", pico, given=give(pico, load_variant=lambda name: student), student="draft", weights=weights, **QUICK)
     assert all(torch.equal(module.weight == 0, before[name]) for name, module in linears(outcome.model))
     assert f"{sum(int(m.sum()) for m in before.values()):,} zeros of the pruning stayed zero." in outcome.notes
+
+
+def test_a_student_learns_by_low_rank_additions_alone(pico):
+    """What comes out is an ordinary model whose linear layers moved by no more than the rank, and whose other weights didn't."""
+    run = Recorder()
+    begun = shallower(pico.model, [0]).state_dict()
+    outcome = apply("distil", pico, run, layers=1, weights="lora", rank=2, lora_learning_rate=2e-2, **QUICK)
+    heldout, after = run.curve("heldout_loss"), outcome.model.state_dict()
+    assert min(heldout[1:]) < heldout[0]
+    assert after.keys() == begun.keys()
+    moved = {name for name in begun if not torch.equal(begun[name], after[name])}
+    assert moved == {f"{name}.weight" for name, _ in linears(outcome.model)}
+    for name in moved:
+        assert 0 < int(torch.linalg.matrix_rank(after[name] - begun[name], atol=1e-5)) <= 2, name
+    assert any("rank 2" in note for note in outcome.notes)
+
+
+def test_a_fresh_student_can_not_learn_by_additions_alone(pico):
+    with pytest.raises(UserError, match="knows nothing yet"):
+        apply("distil", pico, begin="fresh", weights="lora", **QUICK)
 
 
 def test_a_student_with_a_padded_vocabulary_learns_over_the_tokens_that_both_have(pico, variants):
@@ -250,6 +271,7 @@ def test_a_student_with_other_tokens_learns_what_the_teacher_writes(pico, tmp_pa
         ({"data": "text"}, "other tokens than"),
         ({"on_policy": 0.5}, "can judge neither"),
         ({"hidden": 1}, "can judge neither"),
+        ({"answers": "kept"}, "none to keep"),
     ):
         with pytest.raises(UserError, match=why):
             apply("distil", pico, given=given, **values | change)
@@ -279,6 +301,7 @@ def test_a_text_too_short_is_refused_with_what_would_do(pico):
         ({"layers": 4}, "student, 4 layers"),
         ({"layers": 1}, "student, 1 layer"),
         ({"student": "v"}, "distilled"),
+        ({"layers": 4, "weights": "lora"}, "student, 4 layers, LoRA"),
     ],
 )
 def test_its_name(values, name):

@@ -207,7 +207,7 @@ def test_a_gpu_gives_the_same_weights_twice(pico_llama):
 
 def test_what_learns_comes_before_the_loop_in_the_form():
     fields = list(FinetuneParams.model_fields)
-    assert fields[:2] == ["weights", "loss"]
+    assert fields[:4] == ["weights", "rank", "lora_learning_rate", "loss"]
     loop = fields.index("steps")
     assert fields[loop : loop + 4] == ["steps", "batch", "context", "learning_rate"]
 
