@@ -144,7 +144,7 @@ class Trained:
             what = "accuracy on examples kept aside"
             before, after = (f"{100 * found['heldout_accuracy']:.1f} %" for found in (self.start, self.best))
         elif "heldout_perplexity" not in self.start:
-            what = "loss on images kept aside"
+            what = "loss on what was kept aside"
             before, after = (f"{found['heldout_loss']:.4f}" for found in (self.start, self.best))
         else:
             what = "perplexity on text kept aside"
@@ -233,6 +233,7 @@ def train(
     begun: int = 0,
     seed: int = 0,
     work: Path | None = None,
+    show: Callable[[int, bool], None] | None = None,
 ) -> Trained:
     """Trains `model` in place, and leaves it with the weights of its best step, in eval mode and without gradients.
 
@@ -241,7 +242,8 @@ def train(
     must stay exactly zero; learns: which parameters are trained, by name (all); beside: what the loss needs besides the model,
     trained along; rewrite: (batch, step) -> what's trained on in its place; begun: steps of a training before this one, from which
     the curves go on; seed: of the rounding of gradients, where they're quantized; work: a folder in which the state is kept, and
-    gone on from where it's there: the result is the same bit for bit. Raises UserError where the loss stops being a number,
+    gone on from where it's there: the result is the same bit for bit; show: (step, whether its weights are kept) -> tells what the model
+    says, and changes nothing (samples.py): at the start, where it's judged, and of what's kept. Raises UserError where the loss stops being a number,
     Cancelled where that was asked.
     """
     hold = hold or {}
@@ -276,6 +278,8 @@ def train(
             done, best_step, start = 0, 0, judge()
             best, kept = start, _copy(named)
             _report(run, begun, start)
+            if show is not None:
+                show(begun, False)
         else:
             done, best_step, start, best, kept = _restored(found, named, optimizer, exchange)
             found = None  # as large as the training itself
@@ -317,6 +321,8 @@ def train(
                 _report(run, begun + step, judged)
                 if judged["heldout_loss"] < best["heldout_loss"]:
                     best, best_step, kept = judged, step, _copy(named)
+                if show is not None:
+                    show(begun + step, False)
             if checkpoint is not None and checkpoint.due:
                 state = functools.partial(_state, step, best_step, start, best, kept, named, optimizer, exchange)
                 checkpoint.write(state, 16 * sum(p.numel() for p in named.values()))
@@ -327,6 +333,8 @@ def train(
             parameter.copy_(kept[name])
     model.requires_grad_(False)
     model.eval()
+    if show is not None:
+        show(begun + best_step, True)
     held = sum(int(m.sum()) for m in hold.values())
     sent = (exchange.sent, exchange.plain) if exchange is not None else (0, 0)
     trained = Trained(step, best_step, start, best, held, stopped, params.gradient_bits, *sent)

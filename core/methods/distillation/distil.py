@@ -28,6 +28,7 @@ from core.methods.distillation.features import Inside
 from core.methods.distillation.writing import OnPolicy, WrittenFeed, told
 from core.methods.feeds import Feed, feed_for, objective
 from core.methods.recovery import lora
+from core.methods.samples import shower
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -313,6 +314,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed, "work": given.work}
     hold = training.pruned_zeros_of(linears(student), student)
     own = OnPolicy(student, params.on_policy, len(given.tokenizer), given.seed, run) if params.on_policy else None
+    show = shower(feed, student, model, given, run, reads=reads)
     with contextlib.ExitStack() as stack:
         kept, settings = None, params
         if params.answers == "kept":
@@ -326,7 +328,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
         if params.weights == "all":
             how["hold"] = hold
         rows = feed.batches(params.batch, given.seed)
-        trained = training.train(student, rows, loss_of, judge, settings, rewrite=own, **how)
+        trained = training.train(student, rows, loss_of, judge, settings, rewrite=own, show=show, **how)
     notes.append(trained.sentence())
     held = sum(int(m.sum()) for m in hold.values())
     if held:
@@ -334,7 +336,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     if teacher is not None:
         before, after, what = trained.start["agreement"], trained.best["agreement"], "class" if given.info.task == "classifier" else "token"
         notes.append(f"It chooses the teacher's {what} {100 * after:.1f} % of the time ({100 * before:.1f} % before).")
-    return Outcome(student, tuple(notes), files=files)
+    return Outcome(student, tuple(notes), files=files | show.files())
 
 
 def _feed(student: Any, model: Any, params: DistilParams, run: Run, given: Given, reads: Given, longest: int | None) -> Feed:

@@ -17,6 +17,7 @@ from core.methods import Given, Outcome, estimates, method, training
 from core.methods.feeds import feed_for, objective
 from core.methods.losses import Against
 from core.methods.recovery import lora
+from core.methods.samples import shower
 from core.models.blocks import linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -143,7 +144,8 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
     taught = {"teacher": teacher.model if teacher else None, "against": Against(temperature=params.temperature, alpha=params.alpha)}
     loss_of, judge = objective(feed, model, run, **taught)
     rows = feed.batches(params.batch, given.seed)
-    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed, "work": given.work}
+    show = shower(feed, model, None, given, run)
+    how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "seed": given.seed, "work": given.work, "show": show}
     if params.weights == "lora":
         settings = params.model_copy(update={"learning_rate": params.lora_learning_rate})
         with lora.added(model, params.rank, hold, given.seed, head=given.info.task == "classifier") as learns:
@@ -156,7 +158,7 @@ def finetune(model: Any, params: FinetuneParams, run: Run, given: Given) -> Outc
     notes = [trained.sentence(), *notes, *feed.notes]
     if held:
         notes.insert(1, f"{held:,} zeros held ({100 * held / weights:.1f} % of the linear layers' weights).")
-    return Outcome(model, tuple(notes))
+    return Outcome(model, tuple(notes), files=show.files())
 
 
 def teacher_of(variant: str | None, model: Any, given: Given) -> Any:
