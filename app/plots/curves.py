@@ -23,6 +23,7 @@ ORDER = (
     "loss/relations",
     "acceptance",
     "predicted_speedup",
+    "measured_speedup",
     "iterative/heldout_perplexity",
     "iterative/heldout_accuracy",
     "iterative/sparsity",
@@ -137,6 +138,7 @@ def curve_title(name: str) -> str:
         "loss/relations": tr("curves", "Loss of the attention relations"),
         "acceptance": tr("curves", "Acceptance as a draft"),
         "predicted_speedup": tr("curves", "Predicted speed-up as a draft"),
+        "measured_speedup": tr("curves", "Measured speed-up as a draft"),
         "lr": tr("curves", "Learning rate"),
         "heldout_perplexity": tr("curves", "Perplexity on text kept aside"),
         "heldout_loss": tr("curves", "Loss on text kept aside"),
@@ -188,6 +190,11 @@ def curve_help(name: str) -> str:
         ),
         "predicted_speedup": tr(
             "curves", "How much faster the two would write than the target alone, by this acceptance and measured costs. Above 1 it pays."
+        ),
+        "measured_speedup": tr(
+            "curves",
+            "How much faster the two wrote than the target alone, in turns, on a few short texts sampled at temperature 1. It's measured "
+            "while the training waits, so it sways; 'Find me a draft' measures longer.",
         ),
         "lr": tr("curves", "Size of the updates: it grows through the warm-up and falls afterwards."),
         "heldout_perplexity": tr(

@@ -18,6 +18,7 @@ from core.allocation import LayerCost, SensitivityMap
 from core.data import labels as examples
 from core.data import text as texts
 from core.decode import calibrate, exactness, fast, find, lab
+from core.decode.duel import Duel
 from core.errors import UserError
 from core.evaluate import accuracy, embedding, frechet, perplexity
 from core.evaluate import speed as speeds
@@ -216,6 +217,7 @@ def _apply_one(
             home=place.home if place else None,
             costs=lambda target, draft, longest: calibrate.pair(target, draft, longest, run.check_cancelled),
             work=place.work if place else None,
+            duel=lambda target: Duel(target, run.check_cancelled),
         )
         outcome = method.apply(loaded.model, params, run, given)
         notes, model, stored, files = outcome.notes, outcome.model, outcome.dtype, outcome.files

@@ -189,3 +189,21 @@ def test_a_draft_of_packed_weights_or_of_all_layers_is_refused(target):
 @pytest.mark.parametrize(("values", "name"), [({}, "draft"), ({"layers": 1}, "draft, 1 layer"), ({"layers": 3}, "draft, 3 layers")])
 def test_its_name(values, name):
     assert methods.label(methods.get("draft"), DraftParams(**values)) == name
+
+
+def test_what_it_gains_is_measured_beside_what_is_predicted(target):
+    """At the start or the end at least, and in the note; the student that's measured is a copy."""
+    seen = []
+
+    def duel(model):
+        def measured(draft, prompts, gamma):
+            seen.append((draft, len(prompts), gamma))
+            return 1.25
+
+        return measured
+
+    loaded, run = load.load(target), Recorder()
+    outcome = apply("draft", loaded, run, give(loaded, costs=made_up, duel=duel), **QUICK)
+    assert set(run.curve("measured_speedup")) == {1.25}
+    assert any("1.25 times as fast" in note for note in outcome.notes)
+    assert all(draft is not outcome.model and prompts <= 3 and 1 <= gamma <= 8 for draft, prompts, gamma in seen)
