@@ -141,7 +141,7 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
 
     model, notes = loaded.model, []
     if loaded.info.task == "encoder":
-        model = model.base_model  # without the head that it was taught with, which guesses masked tokens
+        model = trace.body(model)
     rounded, tried = None, {}
     with stage("Asking the original", "reference"):
         quants = trace.unpack_linears(model)

@@ -2,7 +2,8 @@
 
 The IR that a release reads is the one of the ONNX release that it was built with (onnxruntime's compatibility table). Operators
 beyond the standard came one by one; tried with SmolLM2: 1.17 doesn't open fused attention in float32, 1.18 doesn't know a cap of its
-scores, and products of 8-bit codes aren't opened before 1.22.
+scores, and products of 8-bit codes aren't opened before 1.22. A sliding window is one token longer in fused attention before 1.24
+(tried on both sides; pull request 25927 of onnxruntime's).
 """
 
 from __future__ import annotations
@@ -44,4 +45,6 @@ def _needed(graph: Any) -> tuple[int, int]:
             needed.append((1, 17) if node.attributes["bits"].as_int() == 4 else (1, 22))
         elif node.op_type == "GroupQueryAttention":
             needed.append((1, 20) if "softcap" in node.attributes else (1, 18))
+            if "local_window_size" in node.attributes:
+                needed.append((1, 24))
     return max(needed)

@@ -502,6 +502,15 @@ def causal(model: nn.Module) -> Plan:
     return Plan(_Causal(model, len(states), positions, name), tuple(sample), signature, positions)
 
 
+def body(model: nn.Module) -> nn.Module:
+    """An encoder without the head that it was taught with, which guesses masked tokens, and without the layer that makes one vector of
+    a text: its hidden states need neither."""
+    model = model.base_model
+    if isinstance(getattr(model, "pooler", None), nn.Module):
+        model.pooler = None  # as the classes of transformers take it that are built without one
+    return model
+
+
 def encoder(model: nn.Module) -> Plan:
     """Plan for an encoder (-> last_hidden_state) or a classifier (-> logits). Raises UserError where it takes one text only."""
     if hasattr(model, "score") and getattr(model.config, "pad_token_id", None) is None:  # it looks for each text's last token

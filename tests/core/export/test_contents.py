@@ -66,3 +66,15 @@ def test_a_runtime_that_lacks_an_operator_is_told(tmp_path):
     assert four.ir_version == 9  # never raised
     with pytest.raises(UserError, match=r"which 1\.14 brought"):
         suit(onnx_ir.from_proto(graph([helper.make_node("Relu", ["x"], ["y"])], {})), "1.9")
+
+
+def test_a_sliding_window_needs_a_runtime_that_counts_it_right():
+    """onnxruntime 1.23 opens such a graph and looks back one token too far."""
+
+    def attention(**settings):
+        return helper.make_node("GroupQueryAttention", ["x"], ["y"], domain="com.microsoft", num_heads=2, kv_num_heads=2, **settings)
+
+    suit(onnx_ir.from_proto(graph([attention()], {})), "1.18")
+    suit(onnx_ir.from_proto(graph([attention(local_window_size=8)], {})), "1.24")
+    with pytest.raises(UserError, match=r"which 1\.24 brought"):
+        suit(onnx_ir.from_proto(graph([attention(local_window_size=8)], {})), "1.23")
