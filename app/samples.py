@@ -374,9 +374,12 @@ def _drawn_table(rows: tuple[Drawn, ...], large: bool) -> QWidget:
         if drawn.frechet is not None:
             distance = QCoreApplication.translate("SamplesView", "Fréchet {value}").format(value=text.fmt_number(drawn.frechet, 3))
             shown = label(distance, "muted")
-            shown.setToolTip(
-                QCoreApplication.translate("SamplesView", "Fréchet distance of what it draws from the images: lower is more alike.")
+            tip = QCoreApplication.translate(
+                "SamplesView",
+                "Fréchet distance of {n} drawings from the images: lower is more alike. Fewer drawings are further away, so it compares with "
+                "those of as many alone.",
             )
+            shown.setToolTip(tip.format(n=text.fmt_count(drawn.measured)))
             words.addWidget(shown)
         grid.addLayout(words, row, 0, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(Pictures(drawn, large), row, 1)

@@ -271,6 +271,7 @@ class Drawn:
     png: bytes
     count: int
     frechet: float | None = None  # None: not measured
+    measured: int = 0  # drawings that it was measured on
 
 
 @dataclass(frozen=True, slots=True)

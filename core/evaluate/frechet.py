@@ -149,6 +149,13 @@ def speed(denoiser: Denoiser, steps: int, run: Run | None = None, *, count: int 
     return rate("draw", count, seconds[1:], known).model_copy(update={"unit": "images/s"})
 
 
+def distance(denoiser: Denoiser, images: Images, steps: int, count: int, run: Run, *, seed: int = 0) -> float:
+    """The distance alone, to follow a training by. Fewer drawings are further away, so it compares with others of as many."""
+    judge = judge_for(images, denoiser.shape, run)
+    drawn, _ = denoiser.draw(count, steps, seed=seed, tell=lambda done: run.check_cancelled())
+    return frechet(moments(judge.features(drawn)), (judge.mean, judge.covariance))
+
+
 def score(
     denoiser: Denoiser, images: Images, *, steps: int, count: int = DRAWN, seed: int = 0, run: Run | None = None
 ) -> list[Measurement]:

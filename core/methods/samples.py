@@ -23,15 +23,16 @@ from core.run import Run
 
 BEGINNINGS, BEGUN, TOKENS = 3, 24, 40  # texts, tokens given of each at most, tokens said after them
 EXAMPLES, LONGEST = 6, 240  # of a classifier; characters told of each
-SHARE = 0.05  # of the training's time that samples may take, besides the first and the last
+SHARE = 0.05  # of the training's time that samples may take, besides those of kept weights
 FILE = "samples.json"
 
 
 class Shower:
-    """`take` tells what's said at the moment; `show` goes to training.train, and `files` is what the variant's folder keeps."""
+    """`take` tells what's said at the moment, of kept weights or not; the shower itself goes to training.train, and `files` is what the
+    variant's folder keeps."""
 
-    def __init__(self, take: Callable[[], dict[str, Any]], run: Run):
-        self._take, self._run = take, run
+    def __init__(self, take: Callable[[bool], dict[str, Any]], run: Run):
+        self.take, self._run = take, run
         self._begun, self._spent, self._longest = 0.0, 0.0, 0.0
         self.last: Samples | None = None
 
@@ -42,10 +43,11 @@ class Shower:
         elif not kept and self._spent + self._longest > SHARE * (moment - self._begun):
             return
         with torch.no_grad():
-            self.last = Samples(self._run.job, step, kept=kept, **self._take())
+            self.last = Samples(self._run.job, step, kept=kept, **self.take(kept))
         self._run.emit(self.last)
-        took = time.monotonic() - moment
-        self._spent, self._longest = self._spent + took, max(self._longest, took)
+        if not kept:
+            took = time.monotonic() - moment
+            self._spent, self._longest = self._spent + took, max(self._longest, took)
 
     def files(self) -> dict[str, bytes]:
         return {FILE: samples_to_json(self.last)} if self.last is not None else {}
@@ -62,12 +64,12 @@ def shower(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, *, re
 # ---- classes ------------------------------------------------------------------------------------------------------------
 
 
-def _classed(feed: LabelFeed, student: Any, teacher: Any) -> Callable[[], dict[str, Any]]:
+def _classed(feed: LabelFeed, student: Any, teacher: Any) -> Callable[[bool], dict[str, Any]]:
     rows = _spread(torch.cat(feed.held_out), EXAMPLES)
     names = student.config.id2label
     theirs = None if teacher is None else _likeliest(feed, teacher, rows)
 
-    def take() -> dict[str, Any]:
+    def take(kept: bool) -> dict[str, Any]:
         nonlocal theirs
         mine = _likeliest(feed, student, rows)
         theirs = theirs or mine
@@ -96,7 +98,7 @@ def _short(text: str) -> str:
 # ---- text ---------------------------------------------------------------------------------------------------------------
 
 
-def _said(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, reads: Given, tokens: int) -> Callable[[], dict[str, Any]]:
+def _said(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, reads: Given, tokens: int) -> Callable[[bool], dict[str, Any]]:
     held = _spread(torch.cat([part.cpu() for part in feed.held_out]), BEGINNINGS)
     begun = max(1, min(BEGUN, held.shape[1] // 2))
     own = held[:, :begun]  # (texts, begun)
@@ -116,7 +118,7 @@ def _said(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, reads:
             out += _pieces(continued(teacher, ids, longest, len(given.tokenizer), None, run), ids.shape[1], given.tokenizer)
         return out
 
-    def take() -> dict[str, Any]:
+    def take(kept: bool) -> dict[str, Any]:
         nonlocal theirs, first
         size = len(reads.tokenizer)
         mine = continued(student, own, length, size, None, run)

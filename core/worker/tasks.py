@@ -215,6 +215,7 @@ def _apply_one(
             device=run.device,
             load_variant=load_variant,
             home=place.home if place else None,
+            likeness=None if images is None else lambda drawer, steps, count: frechet.distance(drawer, images, steps, count, run),
             costs=lambda target, draft, longest: calibrate.pair(target, draft, longest, run.check_cancelled),
             work=place.work if place else None,
             duel=lambda target: Duel(target, run.check_cancelled),

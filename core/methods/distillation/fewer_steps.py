@@ -29,7 +29,9 @@ from torch import Tensor
 
 from core.data.images import Images
 from core.errors import UserError
+from core.events import Drawn
 from core.methods import Given, Outcome, checkpoints, method, training
+from core.methods.samples import Shower
 from core.models.diffusion import Denoiser
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -38,6 +40,8 @@ from core.run import Run
 ASIDE = 128  # images that each round is judged on, each with a noise and a step of its own
 FOLLOWS = 0.95  # of a consistency model's copy that stays at each step
 SHOWN = 10  # images in each row of the picture
+JUDGED = 500  # drawings that the distance is measured on in each round, where it takes at most so much of the training's forwards:
+LIKENESS = 0.05
 STEPS = Literal[1, 2, 4, 8, 16, 32]
 
 
@@ -128,11 +132,14 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
         plan = [(start, 1), *plan]
     notes, done = [], 0
     student = teacher
+    measured = JUDGED if given.likeness is not None and _affordable(params, start, plan) else 0
+    begun = _row(model, "teacher", start, given, measured)
+    show = Shower(lambda kept: {}, run)
     for steps, jumps in plan:
         student = copy.deepcopy(teacher)
         student.schedule = student.schedule.for_steps("v_prediction")
         student.steps = steps
-        updates = params.updates * (2 if steps < 4 or params.how == "consistency" else 1)
+        updates = _updates(params, steps)
         settings = training.TrainingParams(
             steps=updates,
             batch=params.batch,
@@ -155,6 +162,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
             teacher, done = student, done + updates
             continue
         run.stage("Distilling", said)
+        show.take = _shown(begun, model, student, params.to if params.how == "consistency" else steps, given, measured)
         trained = training.train(
             student,
             feed(learn, given.seed + steps),
@@ -166,6 +174,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
             vocabulary=1,
             begun=done,
             work=kept,
+            show=show,
         )
         done += updates
         before, after = trained.start["heldout_loss"], trained.best["heldout_loss"]
@@ -364,13 +373,41 @@ def _judge(loss_of: Callable[[Tensor], dict[str, Tensor]], judged: list[Tensor])
 # ---- what came of it ----------------------------------------------------------------------------------------------------
 
 
+def _affordable(params: FewerStepsParams, start: int, plan: list[tuple[int, int]]) -> bool:
+    """Whether measuring the teacher and each round's student takes little of the time, by forwards; an update is about five."""
+    measuring = JUDGED * (start + sum(2 * (params.to if params.how == "consistency" else steps) for steps, _ in plan))
+    return measuring <= LIKENESS * sum(5 * params.batch * _updates(params, steps) for steps, _ in plan)
+
+
+def _updates(params: FewerStepsParams, steps: int) -> int:
+    return params.updates * (2 if steps < 4 or params.how == "consistency" else 1)
+
+
+def _row(model: Denoiser, who: Literal["teacher", "student"], steps: int, given: Given, measured: int) -> Drawn:
+    """What a model draws, from the noise that every row begins with. measured: drawings that its distance is measured on; 0: it isn't."""
+    drawn = model.draw(SHOWN, steps, seed=0)[0]
+    sheet = torch.cat(list(_pixels(drawn)), -1)  # side by side
+    far = given.likeness(model, steps, measured) if measured and given.likeness is not None else None
+    return Drawn(who, steps, _png(sheet), SHOWN, far, measured if far is not None else 0)
+
+
+def _shown(begun: Drawn, model: Denoiser, student: Denoiser, steps: int, given: Given, measured: int) -> Callable[[bool], dict[str, Any]]:
+    """What samples.Shower tells of a round: the teacher in all of its steps, in as few as the student, and the student."""
+    beside: Drawn | None = None
+
+    def take(kept: bool) -> dict[str, Any]:
+        nonlocal beside
+        beside = beside or _row(model, "teacher", steps, given, measured)
+        return {"drawn": (begun, beside, _row(student, "student", steps, given, measured * kept))}
+
+    return take
+
+
 def compared(rows: list[tuple[Denoiser, int]]) -> bytes:
     """A PNG: a row of images for each (model, steps), all begun with the same noise."""
-    from PIL import Image
-
     drawn = torch.stack([model.draw(SHOWN, steps, seed=0)[0] for model, steps in rows])  # (rows, SHOWN, channels, height, width)
     scale = max(1, 48 // drawn.shape[-1])
-    pixels = ((drawn + 1) * 127.5).round().clamp(0, 255).byte().repeat_interleave(scale, -1).repeat_interleave(scale, -2)
+    pixels = _pixels(drawn).repeat_interleave(scale, -1).repeat_interleave(scale, -2)
     count, across, channels, height, width = pixels.shape
     gap = 4
     sheet = torch.full((channels, count * (height + gap) + gap, across * (width + gap) + gap), 128, dtype=torch.uint8)
@@ -378,7 +415,19 @@ def compared(rows: list[tuple[Denoiser, int]]) -> bytes:
         for j in range(across):
             top, left = gap + i * (height + gap), gap + j * (width + gap)
             sheet[:, top : top + height, left : left + width] = pixels[i, j]
+    return _png(sheet)
+
+
+def _pixels(drawn: Tensor) -> Tensor:
+    """Images in [-1, 1] as bytes."""
+    return ((drawn + 1) * 127.5).round().clamp(0, 255).byte().cpu()
+
+
+def _png(sheet: Tensor) -> bytes:
+    """Of (channels, height, width)."""
+    from PIL import Image
+
     array = sheet.permute(1, 2, 0).numpy()
     out = io.BytesIO()
-    Image.fromarray(array[..., 0] if channels == 1 else array).save(out, "PNG")
+    Image.fromarray(array[..., 0] if len(sheet) == 1 else array).save(out, "PNG")
     return out.getvalue()

@@ -10,6 +10,7 @@ from PIL import Image
 import resources
 from core.data.images import read_images
 from core.errors import UserError
+from core.events import Samples
 from core.methods import Given, checked, checkpoints, get
 from core.methods.distillation import fewer_steps as fs
 from core.models import diffusion
@@ -172,3 +173,37 @@ def test_where_steps_do_not_divide_the_levels_of_noise_it_is_said(pico_pipeline)
 @pytest.mark.parametrize(("start", "to", "want"), [(32, 4, [16, 8, 4]), (8, 1, [4, 2, 1]), (4, 4, [])])
 def test_rounds(start, to, want):
     assert fs.rounds(start, to) == want
+
+
+def test_each_round_shows_teacher_and_student_from_the_same_noise(pico_pipeline, monkeypatch):
+    asked, shown = [], []
+
+    def likeness(model, steps, count):
+        asked.append((steps, count))
+        return float(steps)
+
+    monkeypatch.setattr(fs, "_affordable", lambda *_: True)
+    model = diffusion.load(pico_pipeline)
+    run = Run("job", lambda event: shown.append(event) if isinstance(event, Samples) else None)
+    values = {"to": 2, "start": 8, "updates": 2, "batch": 4}
+    student = get("fewer_steps").apply(model, checked(get("fewer_steps"), values), run, given(likeness=likeness)).model
+    kept = [s for s in shown if s.kept]
+    assert [[(d.who, d.steps) for d in s.drawn] for s in kept] == [
+        [("teacher", 8), ("teacher", 4), ("student", 4)],
+        [("teacher", 8), ("teacher", 2), ("student", 2)],
+    ]
+    assert shown[0].step == 0
+    assert [d.frechet for d in kept[-1].drawn] == [8.0, 2.0, 2.0]
+    assert asked == [(8, 500), (4, 500), (4, 500), (2, 500), (2, 500)]
+    for who, steps, drawn in ((model, 8, kept[0].drawn[0]), (student, 2, kept[-1].drawn[2])):
+        images = who.draw(drawn.count, steps, seed=0)[0]
+        sheet = Image.open(io.BytesIO(drawn.png))
+        assert sheet.size == (drawn.count * 8, 8)
+        third = torch.tensor(list(sheet.crop((16, 0, 24, 8)).getdata())).reshape(8, 8)
+        assert torch.equal(third, ((images[2, 0] + 1) * 127.5).round().long())
+
+
+def test_distances_are_measured_where_they_take_little_of_the_training():
+    plan = [(16, 2), (8, 2), (4, 2)]
+    assert fs._affordable(fs.FewerStepsParams(), 32, plan)  # 500 x 88 forwards, against 960,000
+    assert not fs._affordable(fs.FewerStepsParams(updates=100), 32, plan)

@@ -135,7 +135,7 @@ def test_samples_take_no_more_than_their_share_of_the_time(monkeypatch):
     monkeypatch.setattr(samples.time, "monotonic", lambda: now[0])
     run = Recorder()
 
-    def take():
+    def take(kept):
         now[0] += 1.0
         return {}
 
