@@ -47,6 +47,9 @@ class JobState:
     seconds: float = 0.0
     started_at: float | None = None  # time.monotonic()
     cancelling: bool = False
+    pausing: bool = False  # asked for, and not there yet
+    paused: bool = False
+    stopping: bool = False  # to end early with the best there is
     pid: int = 0
     device: str = ""
 
@@ -108,6 +111,9 @@ class JobBoard(QObject):
 
     def control(self, job: str, command: str) -> None:
         """command: pause, resume, step, stop."""
+        state = self._states.get(job)
+        if state and not state.over:
+            asked(state, command)
         self._pool.control(job, command)
 
     def remove(self, job: str) -> None:
@@ -166,11 +172,21 @@ class JobBoard(QObject):
         self._pool.close()
 
 
+def asked(state: JobState, command: str) -> None:
+    """What a control that was sent makes of a job's state, until the job itself tells."""
+    if command in ("pause", "resume"):
+        state.pausing = command == "pause" and not state.paused
+    elif command == "stop":
+        state.stopping, state.pausing = True, False
+
+
 def _update(state: JobState, event: Any) -> None:
     if isinstance(event, events.Started):
         state.status, state.pid, state.device, state.started_at = "running", event.pid, event.device, time.monotonic()
     elif isinstance(event, events.Progress):
         state.stage, state.done, state.total, state.left, state.note = event.stage, event.done, event.total, event.left, event.note
+    elif isinstance(event, events.Paused):
+        state.paused, state.pausing = event.on, state.pausing and not event.on
     elif isinstance(event, events.Metric):
         curve = state.curves.setdefault(event.name, [])
         curve.append((event.step, event.value))

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QStackedWidget,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -124,6 +125,12 @@ class JobPanel(QWidget):
         self.level.setCurrentIndex(1)
         self.level.currentIndexChanged.connect(lambda: self.log.set_level(self.level.currentData()))
         head.addWidget(self.level)
+        self.pause = tool_button("pause", self.tr("Pause"), lambda: self.toggle_pause(self.current))
+        self.pause.setObjectName("pause_job")
+        self.keep = tool_button("stop", self.tr("Stop here and keep the best"), lambda: self.stop_and_keep(self.current))
+        self.keep.setObjectName("stop_and_keep")
+        head.insertWidget(1, self.pause)
+        head.insertWidget(2, self.keep)
         self.copy = tool_button("copy", self.tr("Copy the log"), lambda: QGuiApplication.clipboard().setText(self.log.toPlainText()))
         self.copy.setObjectName("copy_log")
         head.addWidget(self.copy)
@@ -204,6 +211,7 @@ class JobPanel(QWidget):
         if queued:
             parts.append(self.tr("{n} queued").format(n=queued))
         self.count.setText(" · ".join(parts))
+        self._show_controls()
         self.clear.setVisible(any(s.over for s in states))
         self._stack.setCurrentIndex(1 if states else 0)
         shown = self.board.state(self.current)
@@ -228,6 +236,7 @@ class JobPanel(QWidget):
             self.samples.show_job(job)
             self._offer("layers", bool(self.layers.parts))
             self._offer("samples", bool(state and state.samples))
+        self._show_controls()
         for id, row in self._rows.items():
             row.set_current(id == job)
         if job in self._rows:  # once the list has been laid out with it
@@ -239,6 +248,12 @@ class JobPanel(QWidget):
         for part in (self.level, self.copy):
             part.setVisible(key == "log")
 
+    def _show_controls(self) -> None:
+        """The shown job's pause and early end, where they mean something."""
+        state = self.board.state(self.current) if self.current else None
+        show_pause(self.pause, state, self.tr)
+        self.keep.setVisible(state is not None and can_end_early(state))
+
     def _offer(self, key: str, some: bool) -> None:
         """A tab that's there only for jobs that have some of it; another job's view falls back to its log."""
         tab = self.tabs.buttons[key]
@@ -249,6 +264,20 @@ class JobPanel(QWidget):
                 self._show_page("log")
 
     # -- doing
+
+    def toggle_pause(self, job: str) -> None:
+        """Pauses a running job, or lets it go on."""
+        state = self.board.state(job)
+        if state is not None and can_pause(state):
+            self.board.control(job, "resume" if state.paused or state.pausing else "pause")
+            self.refresh()
+
+    def stop_and_keep(self, job: str) -> None:
+        """Ends a training early: what was best so far becomes the variant."""
+        state = self.board.state(job)
+        if state is not None and can_end_early(state):
+            self.board.control(job, "stop")
+            self.refresh()
 
     def _clear(self) -> None:
         for state in self.states():
@@ -293,6 +322,12 @@ class JobPanel(QWidget):
             menu.addAction(icon("error"), self.tr("Explain the failure…"), lambda: self.explain(job))
         if state.job.kind in RESTARTABLE:
             menu.addAction(icon("replay"), self.tr("Restart with other settings…"), lambda: self.restart_wanted.emit(state.job))
+        if can_pause(state):
+            resting = state.paused or state.pausing
+            words = self.tr("Go on") if resting else self.tr("Pause")
+            menu.addAction(icon("play" if resting else "pause"), words, lambda: self.toggle_pause(job))
+        if can_end_early(state):
+            menu.addAction(icon("stop"), self.tr("Stop here and keep the best"), lambda: self.stop_and_keep(job))
         menu.addAction(icon("copy"), self.tr("Copy the log"), lambda: QGuiApplication.clipboard().setText(log_text(state.log)))
         menu.addSeparator()
         if state.over:
@@ -338,8 +373,30 @@ def made_by(state: Any) -> str:
     return made[-1]
 
 
+def can_pause(state: Any) -> bool:
+    return state.status == "running" and not (state.cancelling or state.stopping)
+
+
+def can_end_early(state: Any) -> bool:
+    """Whether it's a training under way, which has a best step to keep."""
+    training = state.job.kind == "apply" and "loss" in state.curves and state.stage == "Training"
+    return can_pause(state) and training
+
+
+def show_pause(press: QToolButton, state: Any, tr: Any) -> None:
+    """The button as a job's state has it: to pause, or to go on."""
+    able = state is not None and can_pause(state)
+    press.setVisible(able)
+    resting = able and (state.paused or state.pausing)
+    words = tr("Go on") if resting else tr("Pause: it keeps its place and its memory, and goes on when you say")
+    if press.toolTip() != words:
+        press.setIcon(icon("play" if resting else "pause"))
+        press.setToolTip(words)
+        press.setAccessibleName(tr("Go on") if resting else tr("Pause"))
+
+
 class JobRow(QFrame):
-    """Two lines, a bar, the time left and a ✕. States differ by picture and words, not by colour alone."""
+    """Two lines, a bar, the time left, pause and ✕. States differ by picture and words, not by colour alone."""
 
     def __init__(self, state: Any, owner: JobPanel):
         super().__init__()
@@ -370,12 +427,15 @@ class JobRow(QFrame):
         self.time = label("", "caption")
         self.again = tool_button("replay", owner.tr("Restart with other settings"), lambda: owner.restart_wanted.emit(state.job), px=14)
         self.again.setObjectName("restart")
+        self.pause = tool_button("pause", "", lambda: owner.toggle_pause(self.job), px=14)
+        self.pause.setObjectName("pause")
         self.stop = tool_button("close", owner.tr("Cancel"), self._stop, px=14)
         self.stop.setObjectName("cancel")
-        for b in (self.again, self.stop):
+        for b in (self.again, self.pause, self.stop):
             b.setFixedSize(QSize(22, 20))
         top.addWidget(self.time)
         top.addWidget(self.again)
+        top.addWidget(self.pause)
         top.addWidget(self.stop)
         aside.addLayout(top)
         self.bar = Bar(4)
@@ -389,6 +449,8 @@ class JobRow(QFrame):
 
     def refresh(self, state: Any) -> None:
         status = "cancelling" if state.cancelling and not state.over else state.status
+        if status == "running" and (state.paused or state.pausing or state.stopping):
+            status = "stopping" if state.stopping else "paused" if state.paused else "pausing"
         pictures = {
             "running": ("play", "accent"),
             "queued": ("queued", "text2"),
@@ -396,6 +458,9 @@ class JobRow(QFrame):
             "failed": ("warning", "err"),
             "cancelled": ("stop", "muted"),
             "cancelling": ("stop", "warn"),
+            "pausing": ("pause", "text2"),
+            "paused": ("pause", "warn"),
+            "stopping": ("stop", "accent"),
         }
         self.picture.set_icon(*pictures[status])
         self.line.setText(self._second_line(state, status))
@@ -406,20 +471,24 @@ class JobRow(QFrame):
         tr = self._owner.tr
         if status == "running":
             self.time.setText(text.fmt_left(state.left))
+        elif status == "paused":
+            self.time.setText(tr("Paused"))
         elif state.over:
             self.time.setText(text.fmt_seconds(state.seconds) if state.seconds else "")
         else:
             self.time.setText("")
-        self.bar.setVisible(status in ("running", "cancelling"))
+        self.bar.setVisible(state.status == "running")
+        self.bar.set_color("warn" if status == "paused" else "accent")
         self.bar.set_share(state.done / state.total if state.total else 0.0)
         self.again.setVisible(state.over and state.job.kind in RESTARTABLE)
+        show_pause(self.pause, state, tr)
         self.stop.setToolTip(tr("Take off the list") if state.over else tr("Cancel"))
         self.stop.setEnabled(status != "cancelling")
         self.setAccessibleName(f"{state.job.title}: {self.line.text()}")
 
     def _second_line(self, state: Any, status: str) -> str:
         tr = self._owner.tr
-        if status == "running":
+        if status in ("running", "paused", "pausing", "stopping"):
             stage = text.core_text(state.stage) if state.stage else tr("Starting")
             parts = [stage]
             if state.total:
@@ -427,6 +496,13 @@ class JobRow(QFrame):
                 parts.append(counted if state.total > 1 else f"{100 * state.done:.0f} %")
             if state.note:
                 parts.append(state.note)
+            first = {
+                "paused": tr("Paused"),
+                "pausing": tr("Pauses as soon as it can"),
+                "stopping": tr("Stops here; the best is kept"),
+            }.get(status)
+            if first:
+                parts.insert(0, first)
             loss = state.curves.get("loss")
             if loss:
                 parts.append(tr("loss {value}").format(value=text.fmt_number(loss[-1][1])))
@@ -479,6 +555,8 @@ class JobRow(QFrame):
             self._owner.activate(self.job)
         elif key == Qt.Key.Key_Delete:
             self._stop()
+        elif key == Qt.Key.Key_Space:
+            self._owner.toggle_pause(self.job)
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self._owner.step(self.job, 1 if key == Qt.Key.Key_Down else -1)
         else:

@@ -676,6 +676,7 @@ class MainWindow(QMainWindow):
         jobs = [
             ("Up, Down", self.tr("The next job")),
             ("Return", self.tr("Its result, or why it failed")),
+            ("Space", self.tr("Pause it, or go on")),
             ("Del", self.tr("Cancel it, or take it off the list")),
         ]
         lab = [("Ctrl+Return", self.tr("Run"))]

@@ -91,6 +91,11 @@ class Bar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme().changed.connect(self.update)
 
+    def set_color(self, color: str) -> None:
+        if color != self.color:
+            self.color = color
+            self.update()
+
     def set_share(self, share: float | None) -> None:
         if share != self.share:
             self.share = share

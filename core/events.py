@@ -51,6 +51,13 @@ class Progress(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Paused(Event):
+    """The job rests now, as it was asked to; or (`on` False) is at work again."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Metric(Event):
     """A number of a curve: name 'loss', 'loss/teacher', 'loss/text', 'lr', 'heldout_perplexity' ..."""
 

@@ -22,16 +22,17 @@ T = TypeVar("T")
 class Run:
     """Reports to `sink`; obeys controls given by `control()` from another thread.
 
-    device: as torch names it, already chosen; seed: of the step at work.
+    device: as torch names it, already chosen; outer: the run that this one is inside of, whose controls it obeys.
     """
 
-    def __init__(self, job: str = "", sink: Callable[[Any], None] | None = None, device: str = "cpu"):
-        self.job, self.device = job, device
+    def __init__(self, job: str = "", sink: Callable[[Any], None] | None = None, device: str = "cpu", outer: Run | None = None):
+        self.job, self.device, self._outer = job, device, outer
         self._sink = sink or (lambda event: None)
         self._cancelled, self._stopped = threading.Event(), threading.Event()
         self._go, self._steps = threading.Event(), threading.Semaphore(0)
         self._go.set()
         self._last_progress = 0.0
+        self._rested = 0.0
 
     # -- from the outside
 
@@ -54,37 +55,59 @@ class Run:
 
     def check_cancelled(self) -> None:
         """Raises Cancelled where the job was cancelled. Cheap: call it at every batch, block or round."""
-        if self._cancelled.is_set():
+        if self._outer is not None:
+            self._outer.check_cancelled()
+        elif self._cancelled.is_set():
             raise Cancelled
 
     @property
     def stop_asked(self) -> bool:
         """Whether to finish early with what there is (not a cancel)."""
-        return self._stopped.is_set()
+        return self._stopped.is_set() if self._outer is None else self._outer.stop_asked
 
     @property
     def paused(self) -> bool:
         """Whether only steps are let through."""
-        return not self._go.is_set()
+        return not self._go.is_set() if self._outer is None else self._outer.paused
+
+    @property
+    def rested(self) -> float:
+        """Seconds that were spent paused. They count neither as work nor in the time left."""
+        return self._rested if self._outer is None else self._outer.rested
 
     def wait_turn(self) -> None:
         """Blocks while paused; returns at 'resume', once per 'step', or at 'stop'; raises Cancelled."""
-        while not self._go.is_set():
+        self._rest(steps=True)
+
+    def _rest(self, steps: bool) -> None:
+        """steps: whether one 'step' lets go on, too. What paused is said once it rests, since it may take a while to get here."""
+        if self._outer is not None:
+            self._outer._rest(steps)
+        elif self._go.is_set():
             self.check_cancelled()
-            if self.stop_asked or self._steps.acquire(timeout=0.05):
-                return
-        self.check_cancelled()
+        else:
+            begun = time.monotonic()
+            self.emit(events.Paused(self.job, True))
+            try:
+                while not self._go.is_set():
+                    self.check_cancelled()
+                    if self.stop_asked or (steps and self._steps.acquire(timeout=0.05)) or (not steps and self._go.wait(0.05)):
+                        break
+                self.check_cancelled()
+            finally:
+                self._rested += time.monotonic() - begun
+                self.emit(events.Paused(self.job, False))
 
     def track(self, items: Iterable[T], stage: str, total: int | None = None) -> Iterator[T]:
-        """Yields the items, reporting progress within `stage` and the time left, and checking for cancellation."""
+        """Yields the items, reporting progress within `stage` and the time left, and obeying controls."""
         if total is None:
             total = len(items) if isinstance(items, Sized) else 0
-        begun = time.monotonic()
+        begun = time.monotonic() - self.rested
         self.progress(stage, 0, total, force=True)
         for done, item in enumerate(items, 1):
-            self.check_cancelled()
+            self._rest(steps=False)
             yield item
-            spent = time.monotonic() - begun
+            spent = time.monotonic() - self.rested - begun
             left = spent / done * (total - done) if total else None
             self.progress(stage, done, total, left, force=done == total)
         self.check_cancelled()

@@ -168,17 +168,10 @@ class _Listener(Run):
     """A run inside the study: controls and log are the study's own; its curves get the choice's name, its progress is the study's."""
 
     def __init__(self, outer: Run, name: str, curve: list[tuple[int, float]], course: _Course, first: bool):
-        super().__init__(outer.job, outer.emit, outer.device)
+        super().__init__(outer.job, outer.emit, outer.device, outer)
         self._course = course
-        self._outer, self._name, self._curve, self._first = outer, name, curve, first
+        self._name, self._curve, self._first = name, curve, first
         self.errors: list[float] = []
-
-    def check_cancelled(self) -> None:
-        self._outer.check_cancelled()
-
-    @property
-    def stop_asked(self) -> bool:
-        return self._outer.stop_asked
 
     def progress(self, stage: str, done: float, total: float, left: float | None = None, note: str = "", force: bool = True) -> None:
         self._course.tell(self._name, done / total if total else 0.0)

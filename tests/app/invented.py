@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.job_board import JobState
+from app.job_board import JobState, asked
 from core import events
 from core.recipe import Recipe, Source, Step
 from core.records import (
@@ -176,6 +176,7 @@ class StillBoard(QObject):
         self.memory: events.Memory | None = None
         self.asked: list[tuple[str, Any]] = []
         self.cancelled: list[str] = []
+        self.controls: list[tuple[str, str]] = []
         self.submitted: list[tuple[Any, str, str]] = []
         self.closed = self.warmed = False
 
@@ -202,7 +203,8 @@ class StillBoard(QObject):
         self._states[job].cancelling = True
 
     def control(self, job: str, command: str) -> None:
-        pass
+        self.controls.append((job, command))
+        asked(self._states[job], command)
 
     def remove(self, job: str) -> None:
         self._states.pop(job, None)

@@ -192,3 +192,44 @@ def test_the_tab_of_samples_is_there_for_jobs_that_have_some(panel):
     panel.show_job(other.job.id, picked=True)
     assert panel.pages.currentWidget() is panel.log
     assert panel.tabs.buttons["samples"].isHidden()
+
+
+def test_a_running_job_is_paused_and_goes_on_by_button_key_and_menu(panel, qtbot):
+    running, waiting = panel.made[0], panel.made[1]
+    row, board = panel._rows[running.job.id], panel.board
+    assert row.pause.isVisible()
+    assert panel._rows[waiting.job.id].pause.isHidden()
+    row.pause.click()
+    assert board.controls == [(running.job.id, "pause")]
+    assert row.line.text().startswith("Pauses as soon as it can")
+    running.paused, running.pausing = True, False
+    panel.refresh()
+    assert row.line.text().startswith("Paused · Training")
+    assert row.time.text() == "Paused"
+    assert row.pause.toolTip() == panel.pause.toolTip() == "Go on"
+    row.setFocus()
+    qtbot.keyClick(row, Qt.Key.Key_Space)
+    assert board.controls[-1] == (running.job.id, "resume")
+    running.paused = False
+    panel.refresh()
+    assert row.time.text() == "2 min left"
+    next(a for a in panel.menu(running.job.id).actions() if a.text() == "Pause").trigger()
+    panel.pause.click()
+    assert [c for _, c in board.controls] == ["pause", "resume", "pause", "resume"]
+    panel.show_job(waiting.job.id, picked=True)
+    assert panel.pause.isHidden()
+
+
+def test_a_training_can_be_ended_early_and_other_jobs_not(panel):
+    running = panel.made[0]
+    assert panel.keep.isVisible()
+    panel.keep.click()
+    assert panel.board.controls == [(running.job.id, "stop")]
+    row = panel._rows[running.job.id]
+    assert row.line.text().startswith("Stops here; the best is kept")
+    assert row.pause.isHidden()
+    assert panel.keep.isHidden()
+    running.stopping, running.stage = False, "Saving"
+    panel.refresh()
+    assert panel.keep.isHidden()
+    assert panel.pause.isVisible()

@@ -210,18 +210,7 @@ class _Trial(Run):
     """A run inside the job: it's cancelled, paused and ended early with it, and its curves and progress are nobody's."""
 
     def __init__(self, outer: Run):
-        super().__init__(outer.job, None, outer.device)
-        self._outer = outer
-
-    def check_cancelled(self) -> None:
-        self._outer.check_cancelled()
-
-    @property
-    def stop_asked(self) -> bool:
-        return self._outer.stop_asked
-
-    def wait_turn(self) -> None:
-        self._outer.check_cancelled()
+        super().__init__(outer.job, None, outer.device, outer)
 
 
 class _Work:
@@ -230,7 +219,7 @@ class _Work:
     def __init__(self, model: Any, params: DraftParams, run: Run, given: Given):
         self.model, self.params, self.run, self.given = model, params, run, given
         self.total, self.columns = len(blocks(model)), model.config.get_text_config().vocab_size
-        self.begun = time.monotonic()
+        self.begun = time.monotonic() - run.rested
         self._feed: WrittenFeed | None = None
         self._told: dict[int | None, Told] = {}
         self._order: Tensor | None = None
@@ -303,7 +292,7 @@ class _Work:
 
     def _left(self) -> float:
         """Seconds of the time that are left."""
-        return 60 * self.params.minutes - (time.monotonic() - self.begun)
+        return 60 * self.params.minutes - (time.monotonic() - self.run.rested - self.begun)
 
     def _affordable(self) -> int:
         """Tokens that the target can write in its share of the time, as far as they're wanted."""
@@ -345,9 +334,9 @@ class _Work:
     def _pace(self, plan: Plan, layers: int) -> float:
         """Seconds of a step, of three."""
         self.feed(plan)
-        begun = time.monotonic()
+        begun = time.monotonic() - self.run.rested
         self.train(plan, layers, 3, judged=False)
-        return (time.monotonic() - begun) / 3
+        return (time.monotonic() - self.run.rested - begun) / 3
 
     def _best(self, plan: Plan, tried: list[int], paces: dict[int, float], lines: Any) -> int:
         """The depth of the greatest predicted speed-up after equally long trainings; by acceptance alone where costs aren't known."""

@@ -168,3 +168,32 @@ def test_a_workspace_that_cannot_be_written_to_costs_the_log_and_not_the_job(tmp
     pipe = SimpleNamespace(put=told.append, working="", begin=lambda run: None, end=lambda: None)
     work(job(SpeedSpec(workspace=str(home.folder), variant="v")), pipe, pipe, {"speed": lambda job, run: {"logged": run.log("a line")}})
     assert [e.result for e in told if isinstance(e, events.TERMINAL)] == [{"logged": None}]
+
+
+def test_a_training_rests_goes_on_and_keeps_its_best_when_it_is_ended_early(pool, home, pico_text):
+    seen = []
+    (variant,) = home.ids()
+    asked = training(home, variant, pico_text)
+    pool.submit(asked)
+    until(pool, lambda e: isinstance(e, events.Metric) and e.name == "loss", seen)
+    pool.control(asked.id, "pause")
+    until(pool, lambda e: isinstance(e, events.Paused) and e.on, seen)
+    seen.clear()
+    deadline = time.monotonic() + 0.7
+    while time.monotonic() < deadline:
+        pool.wait(0.1)
+        seen += pool.poll(0.05)
+    assert not [e for e in seen if isinstance(e, (events.Metric, events.Progress, *events.TERMINAL))]
+    pool.control(asked.id, "resume")
+    until(pool, lambda e: isinstance(e, events.Paused) and not e.on, seen)
+    step = until(pool, lambda e: isinstance(e, events.Metric) and e.name == "loss", seen).step
+    pool.control(asked.id, "pause")
+    until(pool, lambda e: isinstance(e, events.Paused) and e.on, seen)
+    pool.control(asked.id, "stop")
+    last = until(pool, ended(asked), seen)
+    assert isinstance(last, events.Finished), last
+    made = home.variant(last.result["variant"])
+    assert any("finished early as asked" in note for note in made.notes)
+    assert int(made.notes[0].split()[0]) >= step
+    assert (home.path(made.id) / "samples.json").is_file()
+    assert [e.kept for e in seen if isinstance(e, events.Samples)][-1]
