@@ -23,7 +23,9 @@ REACHED = {torch.float32: 0.5, torch.bfloat16: 0.2}
 
 
 def linear_parameters(info: SourceInfo) -> int:
-    """Weights of the linear layers inside the blocks (their biases too, where there are any: under 1 %)."""
+    """Weights of the linear layers inside the blocks (their biases too, where there are any: under 1 %); of a UNet, its convolutions."""
+    if info.task == "diffusion":
+        return (info.parameters or 0) - info.components.get("norm", 0) - info.components.get("embedding", 0)
     return info.components.get("attention", 0) + info.components.get("mlp", 0)
 
 

@@ -243,8 +243,8 @@ def train(
     trained along; rewrite: (batch, step) -> what's trained on in its place; begun: steps of a training before this one, from which
     the curves go on; seed: of the rounding of gradients, where they're quantized; work: a folder in which the state is kept, and
     gone on from where it's there: the result is the same bit for bit; show: (step, whether its weights are kept) -> tells what the model
-    says, and changes nothing (samples.py): at the start, where it's judged, and of what's kept. Raises UserError where the loss stops being a number,
-    Cancelled where that was asked.
+    says, and changes nothing (samples.py): at the start, where it's judged, and of what's kept. Raises UserError where the loss stops
+    being a number, Cancelled where that was asked.
     """
     hold = hold or {}
     model.float().requires_grad_(False)

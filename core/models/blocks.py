@@ -77,13 +77,15 @@ def linears(model: nn.Module, head: bool = False, embeddings: bool = False) -> l
 
 
 def weight_of(module: nn.Module) -> torch.Tensor:
-    """The weight as (out, in), whichever way the module stores it.
+    """The weight as (out, in), whichever way the module stores it; of a convolution (out, in x height x width).
 
-    A view of the parameter for Linear, Conv1D and Embedding ((rows, width)): writing into it changes the module.
+    A view of the parameter for Linear, Conv1D, Conv2d and Embedding ((rows, width)): writing into it changes the module.
     For PackedLinear it is a dequantized copy.
     """
     if isinstance(module, Conv1D):
         return module.weight.t()  # (in, out) -> (out, in)
+    if isinstance(module, nn.Conv2d):
+        return module.weight.view(module.weight.shape[0], -1)
     return module.weight
 
 

@@ -35,6 +35,7 @@ INDEX = "model_index.json"
 WEIGHTS = "diffusion_pytorch_model.safetensors"
 HALVES = "diffusion_pytorch_model.fp16.safetensors"
 STEPS = "_sampling_steps"  # in model_index.json: how many steps the model was distilled for. diffusers leaves such names alone
+BITS = "_weight_bits"  # likewise: of the grid that the weights inside the blocks lie on, where they were rounded to one
 SCHEDULERS = ("DDPMScheduler", "DDIMScheduler", "PNDMScheduler", "DPMSolverMultistepScheduler", "DPMSolverSinglestepScheduler")
 TOGETHER = 1 << 18  # numbers of images that are drawn together
 Prediction = Literal["epsilon", "sample", "v_prediction"]
@@ -187,10 +188,10 @@ def to_pure_noise(kept: Tensor) -> Tensor:
 class Denoiser(nn.Module):
     """A UNet with its schedule. classes: how many it was taught to draw, None where it wasn't told any."""
 
-    def __init__(self, unet: nn.Module, schedule: Schedule, steps: int | None = None):
-        """steps: those that it was distilled for; None: as many as one likes."""
+    def __init__(self, unet: nn.Module, schedule: Schedule, steps: int | None = None, bits: int | None = None):
+        """steps: those that it was distilled for; None: as many as one likes. bits: of the grid that its weights were rounded to."""
         super().__init__()
-        self.unet, self.schedule, self.steps = unet, schedule, steps
+        self.unet, self.schedule, self.steps, self.bits = unet, schedule, steps, bits
 
     @property
     def config(self) -> Any:
@@ -253,6 +254,15 @@ class Denoiser(nn.Module):
             if tell:
                 tell(min(count, at + rows))
         return torch.cat(done), kinds
+
+
+def layers(denoiser: Denoiser) -> list[tuple[str, nn.Module]]:
+    """The convolutions and linear layers inside the UNet's blocks, by their names in `denoiser`: nearly all of its weights.
+
+    What turns timesteps, classes and pixels into what the blocks read isn't among them, nor what makes pixels of it, nor norms.
+    """
+    inside = ("unet.down_blocks.", "unet.mid_block.", "unet.up_blocks.")
+    return [(name, m) for name, m in denoiser.named_modules() if name.startswith(inside) and isinstance(m, (nn.Conv2d, nn.Linear))]
 
 
 def shape_of(config: Any) -> tuple[int, int, int]:
@@ -353,8 +363,8 @@ def load(folder: Path, *, device: str = "cpu") -> Denoiser:
         ) from error
     _strictly(unet, found, folder.name)
     unet.load_state_dict({name: tensor.float() for name, tensor in tensors.read(found)})
-    steps = index.get(STEPS)
-    denoiser = Denoiser(unet, Schedule.from_config(scheduler), steps if isinstance(steps, int) and steps > 0 else None)
+    steps, bits = (value if isinstance(value, int) and value > 0 else None for value in (index.get(STEPS), index.get(BITS)))
+    denoiser = Denoiser(unet, Schedule.from_config(scheduler), steps, bits)
     return denoiser.to(device).eval().requires_grad_(False)
 
 
@@ -396,6 +406,8 @@ def save(denoiser: Denoiser, staged: Path, *, run: Run, dtype: torch.dtype | Non
     index |= {"_diffusers_version": _version(), "scheduler": ["diffusers", scheduler["_class_name"]], "unet": ["diffusers", "UNet2DModel"]}
     if denoiser.steps:
         index[STEPS] = denoiser.steps
+    if denoiser.bits:
+        index[BITS] = denoiser.bits
     try:
         for name, content in (("unet/config.json", config), ("scheduler/scheduler_config.json", scheduler), (INDEX, index)):
             (staged / name).parent.mkdir(exist_ok=True)

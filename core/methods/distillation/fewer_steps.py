@@ -32,7 +32,7 @@ from core.errors import UserError
 from core.events import Drawn
 from core.methods import Given, Outcome, checkpoints, method, training
 from core.methods.samples import Shower
-from core.models.diffusion import Denoiser
+from core.models.diffusion import Denoiser, layers
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
 from core.run import Run
@@ -121,7 +121,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
     start = min(params.start, model.steps) if model.steps else params.start
     _check(model, start, params, given)
     images = given.images.fitted(model.shape)
-    kinds = _kinds(model, given.images)
+    kinds = kinds_of(model, given.images)
     learn, aside = given.images.split()
     teacher: Denoiser = copy.deepcopy(model)
     teacher.schedule = replace(model.schedule.for_steps(model.schedule.prediction), clip=model.schedule.clip)  # as it itself draws
@@ -138,7 +138,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
     for steps, jumps in plan:
         student = copy.deepcopy(teacher)
         student.schedule = student.schedule.for_steps("v_prediction")
-        student.steps = steps
+        student.steps, student.bits = steps, None
         updates = _updates(params, steps)
         settings = training.TrainingParams(
             steps=updates,
@@ -173,6 +173,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
             device=given.device,
             vocabulary=1,
             begun=done,
+            hold=training.pruned_zeros_of(layers(student), student),
             work=kept,
             show=show,
         )
@@ -234,7 +235,8 @@ def _check(model: Denoiser, start: int, params: FewerStepsParams, given: Given) 
         )
 
 
-def _kinds(model: Denoiser, images: Images) -> Tensor | None:
+def kinds_of(model: Denoiser, images: Images) -> Tensor | None:
+    """The images' classes as the model numbers them; None where it draws none. Raises UserError where they aren't its own."""
     if model.classes is None:
         return None
     fits = len(images.classes) <= model.classes if images.numbered else len(images.classes) == model.classes
@@ -264,7 +266,7 @@ def batches(images: Tensor, kinds: Tensor | None, steps: int, batch: int, seed: 
         yield torch.cat([images[rows].flatten(1), noise.flatten(1), which.float(), kind], 1)
 
 
-def _unpacked(batch: Tensor, model: Denoiser) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+def unpacked(batch: Tensor, model: Denoiser) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """(images, noise, number of the step, class or None) of a batch."""
     size = (batch.shape[1] - 2) // 2
     x, e = (part.reshape(-1, *model.shape) for part in (batch[:, :size], batch[:, size : 2 * size]))
@@ -276,7 +278,7 @@ def _halving(student: Denoiser, teacher: Denoiser, steps: int, jumps: int) -> Ca
     places, between = _places(student, steps), _places(teacher, steps * jumps)  # of the latter, every so many are the former
 
     def loss_of(batch: Tensor) -> dict[str, Tensor]:
-        x, e, which, kind = _unpacked(batch, student)
+        x, e, which, kind = unpacked(batch, student)
         t, to = places.to(x.device)[which], places.to(x.device)[which + 1]
         z = student.schedule.noised(x, e, t)
         with torch.no_grad():
@@ -322,7 +324,7 @@ def _consistency(student: Denoiser, teacher: Denoiser, steps: int) -> Callable[[
     def loss_of(batch: Tensor) -> dict[str, Tensor]:
         if torch.is_grad_enabled():  # at an update, not where it's judged
             follow()
-        x, e, which, kind = _unpacked(batch, student)
+        x, e, which, kind = unpacked(batch, student)
         t, to = places.to(x.device)[which], places.to(x.device)[which + 1]
         z = student.schedule.noised(x, e, t)
         with torch.no_grad():
@@ -340,7 +342,7 @@ def _arriving(student: Denoiser, teacher: Denoiser, steps: int, judged: list[Ten
     Its training's own loss is against a copy of itself, and least where both know nothing.
     """
     places, ends = _places(teacher, steps), []
-    starts = [(e, kind) for _, e, _, kind in (_unpacked(batch, teacher) for batch in judged)]
+    starts = [(e, kind) for _, e, _, kind in (unpacked(batch, teacher) for batch in judged)]
     with torch.no_grad():
         for e, kind in starts:
             z = e

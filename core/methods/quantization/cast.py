@@ -20,7 +20,7 @@ from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method
 from core.methods.common import stored_dtype
 from core.methods.quantization import grid, w8a8
-from core.models import load, packed
+from core.models import diffusion, load, packed
 from core.models.activations import FP8, FP8_MOST
 from core.models.blocks import replace, weight_of
 from core.models.packed import PackedLinear
@@ -97,6 +97,8 @@ def estimate_cast(params: CastParams, info: SourceInfo, ledger: Ledger, device: 
         "memory": estimates.resident(info, device) + 16 * estimates.largest_linear(info),
         "seconds": estimates.seconds_per_weight(device) * (info.parameters or 0) * 20,
     }
+    if params.to == "fp8" and info.task == "diffusion":
+        return basis | {"notes": ["diffusers loads no weights in fp8; choose float16 or bfloat16"]}
     if params.to == "fp8":
         return basis | w8a8.estimate_size(info, ledger)
     width = estimates.BYTES[params.to]
@@ -113,6 +115,7 @@ def estimate_cast(params: CastParams, info: SourceInfo, ledger: Ledger, device: 
     title="Cast",
     family="quantization",
     summary="Seconds, needs no data. The precision ladder from float64 to fp8, with ranges checked and every loss counted.",
+    tasks=("causal-lm", "encoder", "classifier", "diffusion"),
     paper="https://arxiv.org/abs/2209.05433",
     estimate=estimate_cast,
     label=lambda params: "cast " + params.to + (f", {_scales(params.scale)}" if params.to == "fp8" and params.scale != "channel" else ""),
@@ -120,6 +123,13 @@ def estimate_cast(params: CastParams, info: SourceInfo, ledger: Ledger, device: 
 def cast(model: Any, params: CastParams, run: Run, given: Given) -> Outcome:
     """Clips where asked and counts what's lost; the worker stores the model in the type. fp8 packs the linear layers."""
     dtype = TYPES[params.to]
+    if params.to == "fp8" and isinstance(model, diffusion.Denoiser):
+        raise UserError(
+            "diffusers loads no weights in fp8, so {name} can't be cast to it.",
+            hint="Choose float16 or bfloat16, which halve the file.",
+            kind="model",
+            name=given.info.name,
+        )
     if load.stored_dtype(given.info) == "F64":  # float32, in which models are loaded to be worked on, doesn't hold these
         run.stage("Loading", "float64")
         model = load.load(given.folder, device=given.device, dtype=torch.float64).model
@@ -217,9 +227,12 @@ def peak(model: nn.Module) -> float:
                 found = max(found, float(finite.abs().max())) if finite.numel() else found
 
     hooks = [m.register_forward_hook(see) for m in model.modules() if not any(True for _ in m.children())]
-    config = model.config.get_text_config()
-    ids = probe_ids(config.vocab_size, getattr(config, "max_position_embeddings", None))
     try:
+        if isinstance(model, diffusion.Denoiser):
+            model.probe()
+            return found
+        config = model.config.get_text_config()
+        ids = probe_ids(config.vocab_size, getattr(config, "max_position_embeddings", None))
         model(input_ids=ids.to(next(model.parameters()).device))
     finally:
         for hook in hooks:

@@ -7,7 +7,7 @@ one a row or a group of columns. Which code a weight gets is for each method to 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from core.errors import UserError
 from core.methods import estimates
-from core.models import packed
+from core.models import diffusion, packed
 from core.models.blocks import linears, replace, weight_of
 from core.models.packed import PackedLinear, QuantWeight
 from core.models.packed_embedding import head_of, is_tied, name_of, pack_embedding, tied_problem
@@ -208,6 +208,56 @@ def left_out(transposed: list[str]) -> list[str]:
     return [f"Left as they were, since transformers can't reload them packed: {', '.join(transposed)}."] if transposed else []
 
 
+def round_unet(
+    denoiser: diffusion.Denoiser,
+    params: GridParams,
+    quantize: Callable[[Tensor, int | None], QuantWeight],
+    dtype: torch.dtype,
+    run: Run,
+    name: str,
+) -> list[str]:
+    """Rounds the convolutions and linear layers of a UNet in place; sentences. quantize: (weight (out, in), group size) -> its codes.
+
+    dtype: that the weights are stored in. diffusers has no layout of its own for codes, so the file is none the smaller: it holds
+    the numbers that the codes stand for.
+    """
+    if params.embeddings != "keep":
+        raise UserError(
+            "{name} draws images, and its embeddings of time and class stay as they are.",
+            hint="Leave embedding and head as they are.",
+            kind="model",
+            name=name,
+        )
+    layers = diffusion.layers(denoiser)
+    widths = sorted({weight_of(module).shape[1] for _, module in layers})
+    size = fitting_group(params.group_size, widths) if granularity(params) == "group" else None
+    notes, stored = [], 0
+    if size not in (None, params.group_size):
+        notes.append(f"Group size {size} instead of {params.group_size}, which doesn't divide the widths of all layers.")
+    with torch.no_grad():
+        for layer, module in run.track(layers, "Quantizing"):
+            weight = finite(layer, weight_of(module))
+            quant = quantize(weight.detach(), size)
+            weight.copy_(packed.dequantize(quant, torch.float32))
+            stored += math.ceil(quant.codes.numel() * quant.bits / 8) + quant.scale.nbytes
+            stored += 0 if quant.zero is None else math.ceil(quant.zero.numel() * quant.bits / 8)
+    denoiser.bits = params.bits
+    count = sum(weight_of(module).numel() for _, module in layers)
+    kind = str(dtype).removeprefix("torch.")
+    shared = f"{size} columns of a row" if size else "output channel"
+    notes.append(
+        f"{len(layers)} convolutions and linear layers in {params.bits} bits, one scale for each {shared}; the first and last convolution, "
+        "time embedding and norms stay as they are."
+    )
+    notes.append(
+        f"0 % smaller on disk: diffusers loads no packed weights by itself, so the file holds the rounded numbers in {kind}. As codes and "
+        f"scales these layers would take {stored / 1e6:.2f} MB instead of {count * dtype.itemsize / 1e6:.2f} MB."
+    )
+    if dtype != torch.float32:
+        notes.append(f"Stored in {kind}, they're rounded once more, so they lie beside the grid by that rounding.")
+    return notes
+
+
 # ---- embedding and head ---------------------------------------------------------------------------------------------------
 
 ROWS = 4096  # of an embedding that are rounded together
@@ -348,6 +398,9 @@ def round_to_nearest(
 
 def estimate_size(params: GridParams, info: SourceInfo, ledger: Ledger) -> dict[str, Any]:
     """{bytes_on_disk, effective_bits, notes} of a variant on this grid, from the parent's shape and ledger."""
+    if info.task == "diffusion":
+        notes = ["0 % smaller on disk: diffusers loads no packed weights by itself, so they're rounded and stored as floating numbers"]
+        return {"bytes_on_disk": ledger.bytes_on_disk, "effective_bits": ledger.effective_bits, "notes": notes}
     weights, rows, notes = estimates.linear_parameters(info), estimates.linear_rows(info), []
     if rows is None:
         return {"notes": ["The size isn't known beforehand: the model's shape isn't in its configuration."]}

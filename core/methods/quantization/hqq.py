@@ -20,7 +20,7 @@ from core.methods import Given, Outcome, estimates, method, sequential
 from core.methods.common import stored_dtype
 from core.methods.quantization import grid
 from core.methods.quantization.grid import OffsetGridParams
-from core.models import packed
+from core.models import diffusion, packed
 from core.models.blocks import weight_of
 from core.models.packed import PackedLinear, QuantWeight
 from core.params import knob
@@ -68,6 +68,7 @@ def estimate_hqq(params: HqqParams, info: SourceInfo, ledger: Ledger, device: st
     title="Half-quadratic",
     family="quantization",
     summary="A minute, needs no data. Round to nearest on a grid fitted to the bulk of the weights: better at 4 bits and below.",
+    tasks=("causal-lm", "encoder", "classifier", "diffusion"),
     paper="https://mobiusml.github.io/hqq_blog/",
     estimate=estimate_hqq,
     label=label,
@@ -75,6 +76,12 @@ def estimate_hqq(params: HqqParams, info: SourceInfo, ledger: Ledger, device: st
 )
 def hqq(model: Any, params: HqqParams, run: Run, given: Given) -> Outcome:
     """Replaces the linear layers of `model` by PackedLinear modules, one at a time."""
+    if isinstance(model, diffusion.Denoiser):
+        dtype = stored_dtype(given.info)
+        quantize = lambda weight, size: half_quadratic(
+            weight, params.bits, size, grid.symmetric(params), dtype, params.norm, params.iterations
+        )
+        return Outcome(model, tuple(grid.round_unet(model, params, quantize, dtype, run, given.info.name)))
     found, transposed = grid.targets(model, given.info)
     size, notes = grid.group_of(params, found)
     layers = [name for name, _ in found]

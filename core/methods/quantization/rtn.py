@@ -14,6 +14,7 @@ from core.methods import Given, Outcome, estimates, method, sequential
 from core.methods.common import stored_dtype
 from core.methods.quantization import grid
 from core.methods.quantization.grid import RATIOS, GridParams, fitting_group, granularity, round_to_nearest
+from core.models import diffusion
 from core.models.blocks import weight_of
 from core.models.packed import PackedLinear
 from core.params import knob
@@ -58,6 +59,7 @@ def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: st
     title="Round to nearest",
     family="quantization",
     summary="Seconds, needs no data. 8 bits: half the size, hardly a loss. 4 bits: a quarter, and it shows.",
+    tasks=("causal-lm", "encoder", "classifier", "diffusion"),
     paper="https://arxiv.org/abs/1712.05877",
     estimate=estimate_rtn,
     label=label,
@@ -65,6 +67,10 @@ def estimate_rtn(params: RtnParams, info: SourceInfo, ledger: Ledger, device: st
 )
 def rtn(model: Any, params: RtnParams, run: Run, given: Given) -> Outcome:
     """Replaces the linear layers of `model` by PackedLinear modules, block by block, then those outside the blocks."""
+    if isinstance(model, diffusion.Denoiser):
+        dtype = stored_dtype(given.info)
+        quantize = lambda weight, size: round_to_nearest(weight, params.bits, size, grid.symmetric(params), params.clip, dtype)
+        return Outcome(model, tuple(grid.round_unet(model, params, quantize, dtype, run, given.info.name)))
     found, transposed = grid.targets(model, given.info)
     size, notes = grid.group_of(params, found)
     layers = [name for name, _ in found]
