@@ -364,6 +364,7 @@ class EnumerateSpec(Spec):
 
 # Model types whose configs have no word for fewer heads than the width says (no head_dim): heads can only become zeros there.
 MASKED_ONLY = ("bert", "gpt2", "opt", "distilbert", "roberta", "xlm-roberta", "electra", "camembert")
+ENCODER_DECODERS = ("t5", "mt5", "umt5")  # model types that are exported as two ONNX graphs, though nothing else here runs them
 GGUF_MODELS = ("llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3_text")  # model types that can be written as a GGUF file
 
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from core.params import Knob
 from core.recipe import ImagesRef, LabelsRef, Recipe, Source, Step, TextRef
 from core.records import (
+    ENCODER_DECODERS,
     GGUF_MODELS,
     ApplySpec,
     DeviceInfo,
@@ -555,10 +556,18 @@ class EvaluatePlan:
         self.context: int | None = None
         self.max_tokens: int | None = 20_000
         self.speed = True
+        self.images: str | None = None  # for models that draw; None: those that each learnt from
+        self.steps: int | None = None  # that they draw in; None: as many as each was made for
+        self.also: tuple[int, ...] = ()  # numbers of steps besides
         self.device = "auto"
 
     def pages(self) -> tuple[str, ...]:
         return ("measure",)
+
+    @property
+    def draws(self) -> bool:
+        """Whether a model that draws images is among those chosen."""
+        return any(self.all[i].info.task == "diffusion" for i in self.variants if i in self.all)
 
     @property
     def classifies(self) -> bool:
@@ -567,12 +576,20 @@ class EvaluatePlan:
 
     @property
     def reads_text(self) -> bool:
-        """Whether one is chosen that's measured on a text; a classifier is on its examples alone."""
-        return any(self.all[i].info.task != "classifier" for i in self.variants if i in self.all) or not self.classifies
+        """Whether one is chosen that's measured on a text; a classifier is on its examples alone, and what draws on images."""
+        chosen = [self.all[i].info.task for i in self.variants if i in self.all]
+        return not chosen or any(task not in ("classifier", "diffusion") for task in chosen)
+
+    @property
+    def compares(self) -> bool:
+        """Whether one is chosen that can be held against another model."""
+        return self.reads_text or self.classifies
 
     def reference_problem(self, reference: Variant) -> Said:
         """Why a variant can't be what the chosen ones are compared with."""
-        chosen = [self.all[i] for i in self.variants if i in self.all]
+        chosen = [v for i in self.variants if (v := self.all.get(i)) and v.info.task != "diffusion"]
+        if reference.info.task == "diffusion" or (self.variants and not chosen):
+            return say("A model that draws is held against images, not against another model.")
         if len(chosen) == 1 and chosen[0].id == reference.id:
             return say("It's the variant itself.")
         if any((v.info.task == "classifier") != (reference.info.task == "classifier") for v in chosen):
@@ -587,8 +604,15 @@ class EvaluatePlan:
         if not self.variants:
             return say("Choose at least one variant.")
         reference = self.all.get(self.reference or "")
-        wrong = (self.reference_problem(reference) if reference else NOTHING) or self._labels_problem()
+        wrong = (self.reference_problem(reference) if reference and self.compares else NOTHING) or self._labels_problem()
+        wrong = wrong or self._steps_problem() or (images_problem(self.images) if self.draws else NOTHING)
         return wrong or (text_problem(self.text) if self.reads_text else NOTHING)
+
+    def _steps_problem(self) -> Said:
+        for v in (self.all[i] for i in self.variants if i in self.all):
+            if v.info.task == "diffusion" and self.steps and v.info.context and self.steps > v.info.context:
+                return say("{name} knows {n} levels of noise, so it can't draw in more steps.", name=v.name, n=v.info.context)
+        return NOTHING
 
     def _labels_problem(self) -> Said:
         if not self.classifies:
@@ -606,16 +630,25 @@ class EvaluatePlan:
                 EvaluateSpec(
                     workspace=self.workspace,
                     variant=i,
-                    text=self.text if self.all[i].info.task != "classifier" else None,
-                    reference=self.reference if self.reference != i else None,
+                    text=self.text if self.all[i].info.task not in ("classifier", "diffusion") else None,
+                    reference=self.reference if self.reference != i and self.all[i].info.task != "diffusion" else None,
                     context=self.context,
                     max_tokens=self.max_tokens,
                     speed=self.speed,
                     labels=self._labels(i),
+                    **self._drawing(i),
                 ),
             )
             for i in self.variants
         ]
+
+    def _drawing(self, variant: str) -> dict[str, Any]:
+        """What's asked of a model that draws."""
+        if self.all[variant].info.task != "diffusion":
+            return {}
+        path = (self.images or "").strip()
+        images = ImagesRef(path=str(Path(path).expanduser().absolute())) if path else None
+        return {"images": images, "steps": self.steps, "also": self.also}
 
     def _labels(self, variant: str) -> LabelsRef | None:
         path = self.labels.strip()
@@ -662,7 +695,7 @@ class ExportPlan:
         self.variant = preferred if preferred in usable else (usable[0] if usable else "")
 
     def variant_problem(self, variant: Variant) -> Said:
-        if variant.info.task == "unknown":
+        if variant.info.task == "unknown" and variant.info.model_type not in ENCODER_DECODERS:
             return say("It isn't known what this model does, so its inputs can't be described.")
         if variant.info.task == "diffusion":
             return say("It draws images; only models of text are exported yet. Its folder is what diffusers loads.")
@@ -743,15 +776,24 @@ class ExportPlan:
         if self.format == "sparse":
             name = file_name(self.source.name) if self.source is not None else "model"
             return ((f"{name}.sparse.safetensors", say("The whole folder in one file, its zeros as a bit each.")), report)
+        beside = (
+            ("config.json, tokenizer.json …", say("Configuration and tokenizer, as transformers writes them.")),
+            ("example.py", say("A script that runs the export with onnxruntime alone.")),
+            report,
+        )
+        if self.source is not None and self.source.info.model_type in ENCODER_DECODERS:
+            return (
+                ("encoder.onnx, encoder.onnx.data", say("The graph that reads a text, and its weights.")),
+                ("decoder.onnx, decoder.onnx.data", say("The graph that writes the answer, with a key-value cache, and its weights.")),
+                *beside,
+            )
         causal = self.source is not None and self.source.info.task == "causal-lm"
         graph = say("The graph, with a key-value cache for fast generation.") if causal else say("The graph, without a cache.")
         return (
             ("model.onnx", graph),
             ("model.onnx.data", say("The weights, beside the graph.")),
-            ("config.json, tokenizer.json …", say("Configuration and tokenizer, as transformers writes them.")),
             *([("genai_config.json", say("With it, onnxruntime-genai opens the folder."))] if causal else []),
-            ("example.py", say("A script that runs the export with onnxruntime alone.")),
-            report,
+            *beside,
         )
 
     def problem(self, page: str) -> Said:

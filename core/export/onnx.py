@@ -6,12 +6,15 @@ models get a key-value cache; encoders and classifiers don't need one. Weights a
 grid, that of its embedding and output layer too (packed in MatMulNBits nodes, or as int8 widened on loading: core.export.trace
 says when), and is never quantized again. Two profiles: portable, and fast (core.export.fused).
 
-Not covered: encoder-decoder models, state-space layers, vision and speech, half precision graphs.
+Encoder-decoder models become two graphs (core.export.seq2seq).
+
+Not covered: state-space layers, vision and speech.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import resource
@@ -29,7 +32,7 @@ from core.errors import Cancelled, UserError, explain
 from core.export import examples, parity
 from core.export.contents import contents
 from core.export.genai import GENAI, genai_config
-from core.export.runtime import DATA, GRAPH
+from core.export.runtime import GRAPH
 from core.export.suited import suit
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import OnnxOptions, SourceInfo, now
@@ -41,7 +44,8 @@ T = TypeVar("T")
 TASKS = ("causal-lm", "encoder", "classifier")
 MEMORY_FACTOR = 3.5  # peak over the float32 weights: the model, its answers, the graph being written, and the check's own session
 SHARD = 2_000_000_000  # bytes of a data file, at most: some runtimes and hubs stop at 2 GB
-EXAMPLE, EXAMPLES = "example.py", {"causal-lm": "generate", "encoder": "embed", "classifier": "classify"}
+EXAMPLE = "example.py"
+EXAMPLES = {"causal-lm": "generate", "encoder": "embed", "classifier": "classify", "seq2seq": "rewrite"}
 BESIDE = (
     "generation_config.json",
     "tokenizer.json",
@@ -120,21 +124,32 @@ def _make(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str,
         raise
 
 
+@contextlib.contextmanager
+def _stage(run: Run, seconds: dict[str, float], title: str, key: str) -> Iterator[None]:
+    run.stage(title)
+    begun = time.perf_counter()
+    yield
+    seconds[key] = time.perf_counter() - begun
+
+
 def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
+    from core.export import seq2seq
     from core.models import inspect
+
+    info = inspect.inspect_folder(folder)
+    if seq2seq.is_one(info):
+        return _attempt_pair(folder, made, run, options, info)
+    _refuse(info)
+    return _attempt_one(folder, made, run, options)
+
+
+def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
+    """A model that is one graph."""
     from core.models.load import load  # torch and transformers: not until they're needed
 
     seconds: dict[str, float] = {}
-
-    @contextlib.contextmanager
-    def stage(title: str, key: str) -> Iterator[None]:
-        run.stage(title)
-        begun = time.perf_counter()
-        yield
-        seconds[key] = time.perf_counter() - begun
-
+    stage = functools.partial(_stage, run, seconds)
     with stage("Loading", "load"):
-        _refuse(inspect.inspect_folder(folder))
         loaded = load(folder, device="cpu", dtype="float32", packed=True)
     from core.export import trace
     from core.models.blocks import linears
@@ -184,17 +199,8 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
     notes += _notes(quants, packed, figures, source, rounds)
     for note in notes:
         run.log(note)
-    import onnx
-    import torch
-    import transformers
-
     return {
-        "made_by": MADE_BY,
-        "version": core.__version__,
-        "made": now(),
-        "model": loaded.info.name,
-        "architecture": loaded.info.architecture,
-        "task": loaded.info.task,
+        **_made_from(loaded.info),
         "profile": "fast" if plan.fused else "portable",
         "activations": "int8" if rounds else "float32",
         "weights": _weights(quants),
@@ -206,6 +212,86 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
         **({"rounding_tried": tried} if tried else {}),
         "contents": contents(made) | {"unquantized": unquantized},
         "notes": notes,
+        **_made_with(seconds, figures),
+    }
+
+
+def _attempt_pair(folder: Path, made: Path, run: Run, options: OnnxOptions, info: SourceInfo) -> dict[str, Any]:
+    """An encoder-decoder model, as two graphs."""
+    from core.models.load import load
+
+    _refuse_memory(info)
+    if info.quantization:
+        raise UserError(
+            "An encoder-decoder model with quantized weights can't be exported to ONNX yet.",
+            hint="Export the model that it was made from.",
+            kind="model",
+        )
+    seconds: dict[str, float] = {}
+    stage = functools.partial(_stage, run, seconds)
+    with stage("Loading", "load"):
+        loaded = load(folder, device="cpu", dtype="float32")
+    from core.export import seq2seq, trace
+
+    model, notes = loaded.model, []
+    if options.profile == "fast":
+        notes.append("The fast profile is for models without an encoder; the portable one was written.")
+    if options.layout != "plain":
+        notes.append("Transformers.js wants other inputs of a model with an encoder, so its layout wasn't written.")
+    with stage("Asking the original", "reference"):
+        answers = seq2seq.reference(model, loaded.tokenizer, run)
+    declared: dict[str, dict[str, Any]] = {}
+    for name, plan in seq2seq.plans(model).items():
+        with stage("Tracing", f"trace {name}"):
+            program, _ = _traced(info, trace.capture, model, plan)
+        with stage("Writing the graph", f"convert {name}"):
+            graph = _traced(info, trace.convert, program, plan)
+            if options.runtime:
+                suit(graph, options.runtime)
+            _write(graph, made, name)
+            del graph, program
+        declared[name] = {"inputs": plan.signature.inputs, "outputs": plan.signature.outputs, "quantized": {}}
+    del model, loaded.model
+    with stage("Writing tokenizer and configuration", "files"):
+        _write_beside(folder, made)
+        shutil.copyfile(Path(examples.__file__).with_name(f"{EXAMPLES['seq2seq']}.py"), made / EXAMPLE)
+    with stage("Checking with onnxruntime", "check"):
+        figures = parity.check(made, answers, {"graphs": declared, "inputs": {}, "outputs": {}, "quantized": {}}, run)
+    notes.append("The window and the decoding lab don't run models with an encoder and a decoder; example.py beside the graphs does.")
+    for note in notes:
+        run.log(note)
+    return {
+        **_made_from(info),
+        "task": "seq2seq",
+        "profile": "portable",
+        "activations": "float32",
+        "weights": "float32",
+        "quantized_layers": 0,
+        "source_bytes": sum(p.stat().st_size for p in folder.glob("*.safetensors")),
+        **figures,
+        "contents": contents(made / seq2seq.DECODER),
+        "notes": notes,
+        **_made_with(seconds, figures),
+    }
+
+
+def _made_from(info: SourceInfo) -> dict[str, Any]:
+    return {
+        "made_by": MADE_BY,
+        "version": core.__version__,
+        "made": now(),
+        "model": info.name,
+        "architecture": info.architecture,
+        "task": info.task,
+    }
+
+
+def _made_with(seconds: dict[str, float], figures: dict[str, Any]) -> dict[str, Any]:
+    import onnx
+    import torch
+    import transformers
+
+    return {
         "seconds": seconds,
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "libraries": {
@@ -226,6 +312,10 @@ def _refuse(info: SourceInfo) -> None:
             name=info.name,
             architecture=info.architecture or "unknown architecture",
         )
+    _refuse_memory(info)
+
+
+def _refuse_memory(info: SourceInfo) -> None:
     needed, free = int(4 * MEMORY_FACTOR * (info.parameters or 0)), psutil.virtual_memory().available
     if needed > free:
         raise UserError(
@@ -311,7 +401,7 @@ def _write(graph: Any, made: Path, place: str) -> None:
     path = made / place
     path.parent.mkdir(exist_ok=True)
     held = sum(v.const_value.nbytes for v in graph.graph.initializers.values() if v.const_value is not None)
-    data = DATA if place == GRAPH else f"{path.name}_data"
+    data = f"{path.name}_data" if "/" in place else f"{path.name}.data"
     onnx_ir.save(graph, path, external_data=data, max_shard_size_bytes=SHARD if held > SHARD else None)
     with open(path, "rb") as out:
         os.fsync(out.fileno())

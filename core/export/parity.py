@@ -275,10 +275,13 @@ def structure(folder: Path, expected: dict[str, Any]) -> dict[str, Any]:
 def compare(folder: Path, answers: dict[str, np.ndarray], expected: dict[str, Any]) -> dict[str, Any]:
     """All checks. Returns structure's figures, and {max_abs, top1, ties, tokens, checks, greedy, runtime, seconds}."""
     begun = time.perf_counter()
-    found: dict[str, Any] = structure(folder, expected)
-    session = open_session(folder)
     checks = _Checks(answers, expected.get("limits", EXACT))
-    figures = _compare_causal(session, checks) if "prompt" in answers else _compare_encoder(session, checks)
+    if "graphs" in expected:
+        found, figures = _compare_pair(folder, expected["graphs"], checks)
+    else:
+        found = structure(folder, expected)
+        session = open_session(folder)
+        figures = _compare_causal(session, checks) if "prompt" in answers else _compare_encoder(session, checks)
     import onnxruntime
 
     found |= {
@@ -365,6 +368,10 @@ def _compare_greedy(causal: CausalSession, checks: _Checks) -> dict[str, Any]:
         logits, cache = causal.step(fed, mask, cache)
         tokens.append(int(logits[0, -1].argmax()))
         fed = np.array([[tokens[-1]]])
+    return _same_tokens(checks, tokens, wanted, margins)
+
+
+def _same_tokens(checks: _Checks, tokens: list[int], wanted: np.ndarray, margins: np.ndarray) -> dict[str, Any]:
     differing = np.flatnonzero(np.array(tokens, np.int64) != wanted)
     if not len(differing):
         checks.add("greedy tokens", len(wanted), len(wanted), True)
@@ -400,6 +407,59 @@ def _compare_encoder(session, checks: _Checks) -> dict[str, Any]:
     found = np.concatenate([got[i, : len(r)] if per_token else got[i][None] for i, r in enumerate(rows)])
     checks.difference(f"a padded batch of {len(rows)}", found, np.concatenate([w if per_token else w[None] for w in wanted_rows]))
     return figures
+
+
+def _compare_pair(folder: Path, graphs: dict[str, Any], checks: _Checks) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(structure of both graphs together, figures) of an encoder and a decoder, the decoder in pieces, padded, and greedily."""
+    parts = {name: structure(folder / name, one) for name, one in graphs.items()}
+    found = next(iter(parts.values())) | {"nodes": {}, "graphs": parts}
+    for key in ("graph_bytes", "data_bytes", "referenced_bytes"):
+        found[key] = sum(part[key] for part in parts.values())
+    for name, count in (pair for part in parts.values() for pair in part["nodes"].items()):
+        found["nodes"][name] = found["nodes"].get(name, 0) + count
+    encoder, decoder = (open_session(folder / name) for name in graphs)
+    answers, greedy = checks.answers, checks.answers["greedy"]
+    written = np.concatenate([[answers["start"]], greedy[:-1]]).astype(np.int64)
+    shapes = {i.name: i.shape for i in decoder.get_inputs() if ".decoder." in i.name}
+    names = [o.name for o in decoder.get_outputs()]
+
+    def read(ids: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
+        outputs = [o.name for o in encoder.get_outputs() if o.name.startswith("present.")]
+        states = encoder.run(outputs, {"input_ids": ids, "attention_mask": mask})
+        empty = {name: np.zeros((len(ids), shape[1], 0, shape[3]), np.float32) for name, shape in shapes.items()}
+        crossed = {name.replace("present.", "past_key_values."): state for name, state in zip(outputs, states, strict=True)}
+        return crossed | empty | {"encoder_attention_mask": mask}
+
+    def write(ids: np.ndarray, cache: dict[str, np.ndarray]) -> np.ndarray:
+        made = dict(zip(names, decoder.run(names, cache | {"input_ids": ids}), strict=True))
+        for name in shapes:
+            cache[name] = made[name.replace("past_key_values.", "present.")]
+        return made["logits"]
+
+    ids = answers["ids"][None]
+    whole = write(written[None], read(ids, np.ones_like(ids)))[0]
+    checks.difference("the whole text at once", whole, answers["answer"])
+    figures = _top1(checks, whole, answers["answer"])
+    rows = [answers[f"row{i}"] for i in range(len(ROWS))]
+    longest = max(map(len, rows))
+    padded, mask = np.full((len(rows), longest), int(answers["pad"]), np.int64), np.zeros((len(rows), longest), np.int64)
+    for index, row in enumerate(rows):
+        padded[index, : len(row)], mask[index, : len(row)] = row, 1
+    cache, got, at = read(padded, mask), [], 0
+    for size in (len(written) - 7, 4, 1, 1, 1):
+        got.append(write(np.repeat(written[None, at : at + size], len(rows), axis=0), cache))
+        at += size
+    checks.difference(
+        f"a padded batch of {len(rows)}, in chunks and single steps with the cache",
+        np.concatenate(got, axis=1),
+        np.stack([answers[f"row{i}_answer"] for i in range(len(ROWS))]),
+    )
+    cache, fed, tokens = read(ids, np.ones_like(ids)), written[None, :1], []
+    for _ in greedy:
+        tokens.append(int(write(fed, cache)[0, -1].argmax()))
+        fed = np.array([[tokens[-1]]])
+    best = np.partition(answers["answer"], -2, axis=-1)[:, -2:]
+    return found, figures | {"greedy": _same_tokens(checks, tokens, greedy, best[:, 1] - best[:, 0])}
 
 
 def main(folder: str, work: str) -> None:

@@ -25,14 +25,35 @@ if TYPE_CHECKING:
     import onnxruntime
 
 GRAPH, DATA = "model.onnx", "model.onnx.data"
+NAMES = {"fp32": "model", "fp16": "model_fp16", "q8": "model_quantized", "q4": "model_q4"}  # of Transformers.js, by precision
 _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 def graph_file(folder: Path) -> Path:
-    """Where the graph of an export is: model.onnx, or the one in the folder 'onnx' that Transformers.js looks into."""
+    """Where the graph of an export is: model.onnx, or the one in the folder 'onnx' that Transformers.js looks into; a graph itself stays.
+
+    Of several there, the one that config.json names. Raises UserError where it names none.
+    """
     folder = Path(folder)
+    if folder.suffix == ".onnx":
+        return folder
     others = sorted((folder / "onnx").glob("*.onnx"))
-    return others[0] if others and not (folder / GRAPH).is_file() else folder / GRAPH
+    if not others or (folder / GRAPH).is_file():
+        return folder / GRAPH
+    if len(others) == 1:
+        return others[0]
+    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else {}
+    dtype = (config.get("transformers.js_config") or {}).get("dtype")
+    named = folder / "onnx" / f"{NAMES.get(dtype, '')}.onnx"
+    if named not in others:
+        raise UserError(
+            "{folder} holds {count} graphs, and nothing in it says which is meant: {names}.",
+            hint="Choose the file itself.",
+            folder=str(folder),
+            count=len(others),
+            names=", ".join(path.name for path in others),
+        )
+    return named
 
 
 def read_graph(folder: Path) -> onnx.ModelProto:

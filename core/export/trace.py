@@ -57,7 +57,7 @@ def _(past: Tensor, new: Tensor) -> Tensor:
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, softcap: float) -> Tensor:
     """softmax(query key' * scale + mask) value, with each key-value head serving a group of query heads.
 
-    query (batch, heads, queries, dim); key, value (batch, kv heads, keys, dim); mask additive (batch, 1, queries, keys);
+    query (batch, heads, queries, dim); key, value (batch, kv heads, keys, dim); mask additive (batch, 1 or heads, queries, keys);
     softcap: scores become softcap * tanh(scores / softcap) before the mask; 0 for none. -> (batch, queries, heads, dim)
     """
     batch, heads, queries, dim = query.shape
@@ -361,7 +361,9 @@ def pack_linears(model: nn.Module, quants: dict[str, QuantWeight], *, rounded: i
 # ---- attention and cache, as transformers calls them -------------------------------------------------------------------
 
 
-def _attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, softcap=None, s_aux=None, **_):
+def _attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, softcap=None, s_aux=None, position_bias=None, **_):
+    if position_bias is not None:  # T5's, (1, heads, queries, keys)
+        attention_mask = position_bias if attention_mask is None else attention_mask + position_bias
     if s_aux is not None:
         raise UserError(
             "This model's attention has sinks, which the ONNX export doesn't write yet.",

@@ -219,14 +219,15 @@ def test_a_wrong_export_is_caught_and_leaves_no_folder(pico_llama, exported, tmp
     assert names(tmp_path) == set()
 
 
-def test_an_encoder_decoder_is_refused_in_a_sentence(tmp_path):
-    from transformers import T5Config, T5ForConditionalGeneration
+def test_what_isn_t_exported_is_refused_in_a_sentence(tmp_path):
+    from transformers import BartConfig, BartForConditionalGeneration
 
-    config = T5Config(vocab_size=300, d_model=16, d_ff=16, d_kv=8, num_layers=1, num_heads=2, decoder_start_token_id=0)
-    T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
+    shape = {"encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16}
+    config = BartConfig(vocab_size=300, d_model=16, encoder_attention_heads=2, decoder_attention_heads=2, **shape)
+    BartForConditionalGeneration(config).save_pretrained(tmp_path / "bart")
     with pytest.raises(UserError, match="can't be exported"):
-        export(tmp_path / "t5", tmp_path / "out", Run())
-    assert names(tmp_path) == {"t5"}
+        export(tmp_path / "bart", tmp_path / "out", Run())
+    assert names(tmp_path) == {"bart"}
 
 
 # ---- other architectures -------------------------------------------------------------------------------------------------
