@@ -17,9 +17,10 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt, QTimer,
 
 from app import text
 from app.theme import kind_icon, numbers
+from core import exports
 from core.errors import UserError
 from core.events import TERMINAL, Progress, Queued, Started
-from core.records import Measurement, Variant
+from core.records import ExportRecord, Measurement, Variant
 from core.workspace import Workspace
 
 POLL_MS = 1000
@@ -84,11 +85,12 @@ class Library(QObject):
         self._timer.timeout.connect(self.refresh)
 
     # -- the workspace
+        self._exports: dict[str, list[ExportRecord]] = {}
 
     def open(self, folder: str | Path, create: bool = True) -> None:
         """Opens a workspace; raises UserError where the folder isn't one or can't become one."""
         self.workspace = Workspace(folder, create=create)
-        self._stamp, self._variants, self._measurements, self.problems = {}, {}, {}, {}
+        self._stamp, self._variants, self._measurements, self._exports, self.problems = {}, {}, {}, {}, {}
         self.selection = ""
         self._read()
         self._timer.start()
@@ -126,6 +128,9 @@ class Library(QObject):
             if (name, file) not in stamp:
                 continue
             try:
+            if file == "exports.jsonl":
+                self._exports[name] = self.workspace.exports(name)
+                continue
                 self._variants[name] = self.workspace.variant(name)
             except UserError as problem:  # a damaged record is listed as one; the rest of the workspace goes on
                 self.problems[name] = problem
@@ -153,6 +158,14 @@ class Library(QObject):
 
     def lineage(self, variant: str) -> list[Variant]:
         """From the original down to the variant itself."""
+    def exports(self, variant: str) -> list[ExportRecord]:
+        """What was exported of it, oldest first; whether that's still there: core.exports.problem."""
+        return self._exports.get(variant, []) if variant in self._variants else []
+
+    def exported_models(self) -> list[Variant]:
+        """The exports that can still be decoded with, each as its variant with the export's name and size."""
+        return exports.models(self.workspace, self.variants()) if self.workspace is not None else []
+
         chain: list[Variant] = []
         at = self._variants.get(variant)
         while at is not None and at not in chain:

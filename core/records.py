@@ -161,6 +161,20 @@ class Variant(Record):
     """A model in the workspace: an original, or what a recipe made of one. Its folder is what transformers loads."""
 
     id: str
+class ExportRecord(Record):
+    """What's remembered of an ONNX export of a variant: where it was written, what it is, and what its check found."""
+
+    folder: str
+    made: str  # as its own report says: another date there is another export
+    task: Task = "causal-lm"
+    profile: str = ""
+    weights: str = ""  # 'float32', '8-bit integers, the rest dense'
+    bytes: int = 0
+    max_abs: float | None = None  # largest difference of a logit from torch's
+    top1: float | None = None
+    kl: float | None = None
+
+
     name: str
     parent: str | None = None
     kind: Kind = "original"
@@ -310,13 +324,19 @@ class Choice(Spec):
 
 
 class GenerateSpec(Drafting, Choice):
-    """Result: see core.decode.lab.generate. Lanes: 'speculative' (this spec's own drafting), 'rival', 'plain'."""
+    """Result: see core.decode.lab.generate. Lanes: 'speculative' (this spec's own drafting), 'rival', 'plain', 'beside'.
+
+    `target`, `beside` and any `draft` may be an export: 'onnx:FOLDER' (core.exports); where all are, there may be no workspace ('').
+    """
 
     kind: Literal["generate"] = "generate"
     workspace: str
     target: str
     prompt: str = ""
     messages: tuple[Turn, ...] = ()  # instead of `prompt`: a chat, written by the model's own template
+Provider = Literal["", "cpu", "cuda", "directml", "coreml", "openvino"]  # what onnxruntime computes by; '': the CPU
+
+
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     race: bool = False  # also decode plainly, with the same seed, in turns with the other lanes
     rival: Drafting | None = None  # a second way to draft, as one more lane of the race
@@ -328,10 +348,13 @@ class FindDraftSpec(Choice):
     """Result {plain, rows, best}: every way to draft for a target, tried on the person's prompts. See core.decode.find."""
 
     kind: Literal["find-draft"] = "find-draft"
+    beside: str | None = None  # another form of the target, decoded plainly as one more lane: an export of it, or what it was made from
+    provider: Provider = ""  # for exports
     workspace: str
     target: str
     prompts: tuple[str, ...]
-    drafts: tuple[str, ...] | None = None  # variants to try; None: every one that can
+    drafts: tuple[str, ...] | None = None  # variants and exports to try; None: every one that can
+    provider: Provider = ""  # for exports
     proposers: tuple[str, ...] = ("draft", "ngram", "packed", "layer-skip")
     max_new_tokens: int = Field(48, ge=8)
     gamma: int = Field(8, ge=1, le=16)  # the most that's considered
@@ -416,6 +439,37 @@ class SensitivitySpec(Spec):
     What was measured before under the same settings is taken up again, so that a cancelled job goes on where it stopped.
     """
 
+    provider: Provider = ""
+
+
+class CompareExportSpec(Spec):
+    """Result: see core.worker.exported.compare: the original, the variant and its export side by side on a person's prompts."""
+
+    kind: Literal["compare-export"] = "compare-export"
+    workspace: str
+    folder: str
+    variant: str | None = None  # that the export was made from; None: as the workspace remembers
+    prompts: tuple[str, ...]
+    max_new_tokens: int = Field(48, ge=1, le=4096)
+    provider: Provider = ""
+
+
+class ClassifyExportSpec(Spec):
+    """Result: see core.export.classify.classified: an exported classifier on a person's texts, beside the variant it was made from."""
+
+    kind: Literal["classify-export"] = "classify-export"
+    workspace: str
+    folder: str
+    variant: str | None = None
+    texts: tuple[str, ...]
+    provider: Provider = ""
+
+
+class LookExportSpec(Spec):
+    """Result {contents, report}: what an exported graph is made of (core.export.contents), and what its report says."""
+
+    kind: Literal["look-export"] = "look-export"
+    folder: str
     kind: Literal["sensitivity"] = "sensitivity"
     workspace: str
     variant: str
@@ -538,11 +592,14 @@ AnySpec = Annotated[
     | ActivationLookSpec
     | HeadsSpec
     | ExportSpec
-    | TryExportSpec,
+    | TryExportSpec
+    | CompareExportSpec
+    | ClassifyExportSpec
+    | LookExportSpec,
     Field(discriminator="kind"),
 ]
 
-LIGHT = ("inspect", "estimate", "labels", "enumerate", "layer-look")  # served by the spare worker, which stays spare
+LIGHT = ("inspect", "estimate", "labels", "enumerate", "layer-look", "look-export")  # served by the spare worker, which stays spare
 
 
 class Job(Record):

@@ -2,7 +2,7 @@
 
     <workspace>/workspace.json                      format number, settings
     <workspace>/variants/<id>/                      what transformers loads, plus:
-        variant.json  recipe.yaml  measurements.jsonl  job.log
+        variant.json  recipe.yaml  measurements.jsonl  exports.jsonl  job.log
     <workspace>/runs/<name>.jsonl                   recorded decodes
     <workspace>/logs/<job>.log                      the log of a job while it runs
     <workspace>/.staging/<id>/                      a variant being written; its lock is held by the process that writes it
@@ -28,10 +28,10 @@ from pydantic import ValidationError
 
 from core.errors import UserError
 from core.params import nearest
-from core.records import Measurement, Record, Variant
+from core.records import ExportRecord, Measurement, Record, Variant
 
 FORMAT = 1
-OURS = ("variant.json", "recipe.yaml", "measurements.jsonl", "job.log", ".lock")  # files of ours in a variant's folder
+OURS = ("variant.json", "recipe.yaml", "measurements.jsonl", "exports.jsonl", "job.log", ".lock")  # files of ours in a variant's folder
 
 
 class Settings(Record):
@@ -173,11 +173,25 @@ class Workspace:
                 out.append(Measurement.model_validate_json(line))
         return out
 
+    def exports(self, variant: str) -> list[ExportRecord]:
+        """What was exported of a variant, oldest first: of each folder the latest export. Whether they're still there: core.exports."""
+        found: dict[str, ExportRecord] = {}
+        try:
+            lines = (self.path(variant) / "exports.jsonl").read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        for line in lines:
+            with contextlib.suppress(ValidationError):
+                record = ExportRecord.model_validate_json(line)
+                found.pop(record.folder, None)
+                found[record.folder] = record
+        return list(found.values())
+
     def stamp(self) -> tuple:
         """Changes when any variant or measurement was added or removed, by whichever process."""
         out = []
         for name in self.ids():
-            for file in ("variant.json", "measurements.jsonl"):
+            for file in ("variant.json", "measurements.jsonl", "exports.jsonl"):
                 with contextlib.suppress(OSError):
                     info = (self.path(name) / file).stat()
                     out.append((name, file, info.st_mtime_ns, info.st_size))
@@ -221,6 +235,16 @@ class Workspace:
         lines = "".join(m.model_dump_json() + "\n" for m in measured)
         with self.lock(variant), open(self.path(variant) / "measurements.jsonl", "a", encoding="utf-8") as out:
             out.write(lines)
+
+    def add_export(self, variant: str, record: ExportRecord) -> None:
+        with self.lock(variant), open(self.path(variant) / "exports.jsonl", "a", encoding="utf-8") as out:
+            out.write(record.model_dump_json() + "\n")
+
+    def forget_export(self, variant: str, folder: str) -> None:
+        """Forgets an export; its folder isn't touched."""
+        with self.lock(variant):
+            kept = [record for record in self.exports(variant) if record.folder != folder]
+            write_atomically(self.path(variant) / "exports.jsonl", "".join(record.model_dump_json() + "\n" for record in kept))
 
     def delete(self, variant: str) -> None:
         """Removes a variant. Raises UserError where others were made from it: they'd lose their lineage."""

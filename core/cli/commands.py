@@ -16,10 +16,11 @@ from typing import Any
 import click
 from pydantic import ValidationError
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 import core
-from core import allocation, events
+from core import allocation, events, exports, providers
 from core.cli.drive import Driver, out
 from core.errors import Cancelled, UserError, explain
 from core.pairing import draft_note
@@ -27,6 +28,8 @@ from core.params import parse_settings
 from core.recipe import ImagesRef, LabelsRef, Recipe, Step, TextRef
 from core.records import (
     ApplySpec,
+    ClassifyExportSpec,
+    CompareExportSpec,
     Drafting,
     EvaluateSpec,
     ExactnessSpec,
@@ -145,6 +148,7 @@ def row(workspace: Workspace, variant: Variant) -> dict[str, Any]:
         "effective_bits": variant.ledger.effective_bits,
         "fingerprint": variant.fingerprint,
         "notes": list(variant.notes),
+        "exports": [e.model_dump(mode="json", exclude_none=True) | {"problem": exports.problem(e)} for e in workspace.exports(variant.id)],
         "measurements": [m.model_dump(mode="json", exclude_none=True) for m in workspace.measurements(variant.id)],
     }
 
@@ -562,9 +566,19 @@ def options(*many: Callable) -> Callable:
 
 
 PROPOSERS = ("none", "draft", "ngram", "packed", "early-exit", "layer-skip")
-target_option = click.option("--target", required=True, help="The variant whose text it is.")
+target_option = click.option("--target", required=True, help="The variant whose text it is, or the folder of an ONNX export.")
+provider_option = click.option(
+    "--provider",
+    type=click.Choice(tuple(providers.NAMES)),
+    default="cpu",
+    show_default=True,
+    help="What onnxruntime computes exports by, of what it has.",
+)
 drafting_options = options(
-    click.option("--draft", help="The variant that writes ahead. With other tokens than the target's its text is re-encoded."),
+    click.option(
+        "--draft",
+        help="The variant (or folder of an ONNX export) that writes ahead. With other tokens than the target's its text is re-encoded.",
+    ),
     click.option("--ngram", is_flag=True, help="Draft by looking the last tokens up in the text so far; as --proposer ngram."),
     click.option(
         "--proposer",
@@ -619,7 +633,18 @@ temperature_option = click.option("--temperature", type=Number(0, 5), default=0.
 top_k_option = click.option("--top-k", type=click.IntRange(0), default=0, show_default=True, help="Only the K likeliest tokens; 0: all.")
 
 
-def drafting_of(workspace: str, how: dict[str, Any]) -> dict[str, Any]:
+def model_of(home: Workspace | None, name: str) -> str:
+    """The id of a variant of that name, or what names the ONNX export in that folder. Raises UserError where it's neither."""
+    folder = Path(name).expanduser()
+    known = home is not None and name in home.ids()
+    if not known and folder.is_dir() and exports.holds_graph(folder):
+        return exports.reference(folder)
+    if home is None:
+        raise click.UsageError(f"{name} isn't the folder of an ONNX export, and a variant is of a workspace: name it with --workspace.")
+    return home.variant(name).id
+
+
+def drafting_of(workspace: str | None, how: dict[str, Any]) -> dict[str, Any]:
     """Takes the drafting options out of `how`; returns the fields of a Drafting. Wrong use is told before the workspace is opened."""
     names = ("gamma", "policy", "verifier", "confidence", "branches", "exit_layer", "epsilon", "delta", "relaxed_k")
     draft, ngram, proposer, skipped = (how.pop(name) for name in ("draft", "ngram", "proposer", "skip_layers"))
@@ -636,15 +661,16 @@ def drafting_of(workspace: str, how: dict[str, Any]) -> dict[str, Any]:
     except ValueError:
         raise click.BadParameter(f"{skipped!r} isn't a list of layers, such as 3,5,7.", param_hint="--skip-layers") from None
     fields = {name: how.pop(name) for name in names}
-    return fields | {"proposer": proposer, "draft": Workspace(workspace).variant(draft).id if draft else None, "skipped": layers}
+    home = Workspace(workspace) if workspace else None
+    return fields | {"proposer": proposer, "draft": model_of(home, draft) if draft else None, "skipped": layers}
 
 
-def rival_of(home: Workspace, text: str) -> Drafting:
+def rival_of(home: Workspace | None, text: str) -> Drafting:
     """'ngram', 'packed:gamma=7,policy=adaptive', 'draft:draft=NAME,gamma=6' as a Drafting."""
     proposer, _, rest = text.partition(":")
     fields = parse_settings(part for part in rest.split(",") if part) | {"proposer": proposer}
     if fields.get("draft"):
-        fields["draft"] = home.variant(str(fields["draft"])).id
+        fields["draft"] = model_of(home, str(fields["draft"]))
     try:
         return Drafting(**fields)
     except ValidationError as error:
@@ -671,7 +697,7 @@ def turns_of(path: str) -> tuple[Turn, ...]:
 
 
 @command("generate")
-@workspace_option
+@click.option("-w", "--workspace", type=click.Path(file_okay=False), help="The workspace folder; not needed where all models are exports.")
 @target_option
 @drafting_options
 @temperature_option
@@ -691,17 +717,20 @@ def turns_of(path: str) -> tuple[Turn, ...]:
 @click.option("--rival", metavar="HOW", help="A second way to draft beside the first: ngram, packed:gamma=7, draft:draft=NAME,gamma=6 …")
 @click.option("--prompt", help="The text to go on from.")
 @click.option("--chat", is_flag=True, help="The prompt is a user's message, written by the model's own chat template.")
+@click.option("--beside", help="Another form of the target, decoded plainly in the same race: a variant, or the folder of an ONNX export.")
+@provider_option
 @click.option("--system", help="With --chat: the system's message before it.")
 @click.option("--messages", type=click.Path(dir_okay=False, exists=True), help="A chat from a JSON file: a list of {role, content}.")
 @click.option("--rounds", type=click.Path(dir_okay=False, writable=True), help="Write every round to this file as JSON lines.")
 @device_option
 def generate(
-    workspace: str,
+    workspace: str | None,
     target: str,
     rival: str | None,
     prompt: str | None,
     chat: bool,
     system: str | None,
+    beside: str | None,
     messages: str | None,
     rounds: str | None,
     device: str,
@@ -718,10 +747,11 @@ def generate(
     if chat:
         turns = (*([Turn(role="system", content=system)] if system else []), Turn(role="user", content=prompt))
     drafting = drafting_of(workspace, how)
-    home = Workspace(workspace)
+    home = Workspace(workspace) if workspace else None
     spec = GenerateSpec(
-        workspace=str(home.folder),
-        target=home.variant(target).id,
+        workspace=str(home.folder) if home else "",
+        target=model_of(home, target),
+        beside=model_of(home, beside) if beside else None,
         prompt="" if turns else prompt,
         messages=turns,
         rival=rival_of(home, rival) if rival else None,
@@ -730,7 +760,8 @@ def generate(
     )
     if rounds and not os.access(Path(rounds).absolute().parent, os.W_OK):  # said now, not when the text is written
         raise UserError("{path} can't be written.", hint="Choose a file in a folder that's there and that you may write to.", path=rounds)
-    note = draft_note(home.variant(spec.target), home.variant(spec.draft)) if spec.draft else ""
+    both = [spec.target, *([spec.draft] if spec.draft else [])]
+    note = draft_note(*map(home.variant, both)) if len(both) > 1 and home and not any(map(exports.folder_of, both)) else ""
     if note:
         click.echo(f"note: {note}", err=True)
     painter = Painter() if sys.stdout.isatty() and not as_json else None
@@ -800,6 +831,7 @@ def _same(lane: dict[str, Any]) -> str:
 @click.option("--prompt", "prompts", multiple=True, help="A prompt like those that you'll use; may be repeated.")
 @click.option("--prompts-file", type=click.Path(dir_okay=False, exists=True), help="A text file with prompts, a blank line between them.")
 @click.option("--draft", "drafts", multiple=True, help="A variant to try; may be repeated. [default: every one that can]")
+@provider_option
 @click.option(
     "--proposer",
     "proposers",
@@ -839,9 +871,9 @@ def find_draft(
     told = {"proposers": proposers} if proposers else {}
     spec = FindDraftSpec(
         workspace=str(home.folder),
-        target=home.variant(target).id,
+        target=model_of(home, target),
         prompts=prompts,
-        drafts=tuple(home.variant(name).id for name in drafts) or None,
+        drafts=tuple(model_of(home, name) for name in drafts) or None,
         **told,
         **how,
     )
@@ -900,7 +932,7 @@ def exactness(workspace: str, target: str, device: str, as_json: bool, debug: bo
     """
     drafting = drafting_of(workspace, how)
     home = Workspace(workspace)
-    spec = ExactnessSpec(workspace=str(home.folder), target=home.variant(target).id, **drafting, **how)
+    spec = ExactnessSpec(workspace=str(home.folder), target=model_of(home, target), **drafting, **how)
     with Driver(quiet=as_json, debug=debug) as driver:
         result = driver.run(spec, "Checking exactness", device=device)
     if as_json:
@@ -1118,6 +1150,75 @@ def export_onnx(
 @command("inspect-onnx")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 def inspect_onnx(folder: str, as_json: bool, debug: bool) -> None:
+@command("compare-export")
+@workspace_option
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--variant", help="The variant that it was exported from. [default: as the workspace remembers]")
+@click.option("--prompt", "prompts", multiple=True, required=True, help="A prompt like those that you'll use; may be repeated.")
+@click.option("--max-new-tokens", type=click.IntRange(1, 4096), default=48, show_default=True)
+@provider_option
+def compare_export(
+    folder: str, workspace: str, variant: str | None, prompts: tuple[str, ...], as_json: bool, debug: bool, **how: Any
+) -> None:
+    """The original, the variant and its ONNX export in FOLDER side by side on your prompts, and where they part. Greedy decoding."""
+    home = Workspace(workspace)
+    place = str(Path(folder).expanduser().absolute())
+    source = home.variant(variant).id if variant else None
+    spec = CompareExportSpec(workspace=str(home.folder), folder=place, variant=source, prompts=prompts, **how)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, f"Comparing {Path(folder).name}")
+    if as_json:
+        return document(result)
+    for row_ in result["prompts"]:
+        made = table("form", "text", "against the one above", title=repr(row_["prompt"]))
+        for key, form in row_["forms"].items():
+            parts = row_["parts"].get(key)
+            pieces = list(form["pieces"])
+            said = "" if key not in row_["parts"] else "the same tokens"
+            if parts:
+                pieces.insert(parts["position"], "\u25b6")
+                said = f"parts at token {parts['position']}, where the top-2 margin was {parts['margin']:.2g}"
+            made.add_row(f"{key}: {result['forms'][key]['name']}", escape("".join(pieces)), said)
+        show(made)
+    made = table("form", ">tokens/s")
+    for form in result["forms"].values():
+        made.add_row(form["name"], f"{form['tokens_per_s']:.1f}" if form["tokens_per_s"] else "–")
+    show(made)
+    for note in result["notes"]:
+        click.echo(f"note: {note}", err=True)
+
+
+@command("classify-export")
+@workspace_option
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--variant", help="The variant that it was exported from. [default: as the workspace remembers]")
+@click.option("--text", "texts", multiple=True, required=True, help="A text to classify; may be repeated.")
+@provider_option
+def classify_export(
+    folder: str, workspace: str, variant: str | None, texts: tuple[str, ...], as_json: bool, debug: bool, **how: Any
+) -> None:
+    """Classify your texts with the exported classifier in FOLDER, beside torch: probabilities and time of both."""
+    home = Workspace(workspace)
+    place = str(Path(folder).expanduser().absolute())
+    source = home.variant(variant).id if variant else None
+    spec = ClassifyExportSpec(workspace=str(home.folder), folder=place, variant=source, texts=texts, **how)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, f"Classifying with {Path(folder).name}")
+    if as_json:
+        return document(result)
+    made = table("text", *(f">{name}" for name in result["classes"]))
+    for row_ in result["rows"]:
+        made.add_row(escape(row_["text"]), *(f"{a:.4f} / {b:.4f}" for a, b in zip(row_["export"], row_["torch"], strict=True)))
+    show(made)
+    spent = result["seconds"]
+    out(
+        f"each as ONNX / torch; largest difference {result['largest']:.2g}; a text takes {1000 * spent['export']:.2f} ms by onnxruntime, "
+        f"{1000 * spent['torch']:.2f} ms by torch"
+    )
+    for note in result["notes"]:
+        click.echo(f"note: {note}", err=True)
+
+
     """What an exported graph is made of: operators, what was fused or packed, and where its bytes are."""
     from core.export.contents import contents
 

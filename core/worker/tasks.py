@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 import resources
-from core import events, methods, pairing
+from core import events, exports, methods, pairing, providers
 from core.allocation import LayerCost, SensitivityMap
 from core.data import labels as examples
 from core.data import text as texts
@@ -54,7 +54,7 @@ from core.records import (
     now,
 )
 from core.run import Run
-from core.worker import blockwise, heads, looks, pictures
+from core.worker import blockwise, exported, heads, looks, pictures
 from core.workspace import Workspace, read_json
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
@@ -618,14 +618,18 @@ _HELD: dict[tuple, Any] = {}  # the models of the last prompt, for the next one
 _LAB: dict[tuple, lab.Held] = {}  # the target's caches, packed copy and costs, likewise
 
 
-def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> tuple[list[Any], lab.Held]:
-    """The variants' models, the target's first, and what's kept of the target. What isn't wanted any more goes first.
+def _held(
+    wanted: list[Variant | exported.Exported], workspace: Workspace | None, run: Run, dtype: str, beside: int | None = None
+) -> tuple[list[Any], lab.Held]:
+    """The variants' (or exports') models, the target's first, and what's kept of the target. What isn't wanted any more goes first.
 
-    A quantized draft stays packed: it's faster, and a draft needn't be exact. The target computes in `dtype`.
+    A quantized draft stays packed: it's faster, and a draft needn't be exact. The target computes in `dtype`, and so does what's at
+    place `beside`, which doesn't draft.
     """
     keys = [
-        (folder, v.fingerprint, run.device, dtype, place > 0 and draft_words.has_words(folder), place > 0 and _packs(v, run))
-        for place, (v, folder) in enumerate((v, workspace.path(v.id)) for v in wanted)
+    drafts = [place not in (0, beside) for place in range(len(wanted))]
+        (folder, v.fingerprint, run.device, dtype, drafts[place] and draft_words.has_words(folder), drafts[place] and _packs(v, run))
+        for place, (v, folder) in enumerate((v, exported.path(workspace, v)) for v in wanted)
     ]
     for gone in [k for k in _LAB if k != keys[0]]:
         del _LAB[gone]
@@ -637,6 +641,9 @@ def _held(wanted: list[Variant], workspace: Workspace, run: Run, dtype: str) -> 
         if key not in _HELD:
             run.stage("Loading", variant.name)
             halved = dtype == "bfloat16" and run.device == "cpu" and _products_in_bfloat16(variant)
+            if isinstance(variant, exported.Exported):
+                _HELD[key] = variant.loaded(run)
+                continue
             loaded = load.load(workspace.path(variant.id), device=run.device, dtype="float32" if halved else dtype, packed=key[-1])
             loaded.info = loaded.info.model_copy(update={"name": variant.name})  # so that what's refused is called what the person calls it
             if key[-2]:
@@ -658,45 +665,62 @@ def _packs(variant: Variant, run: Run) -> bool:
     return bool(variant.info.quantization) and run.device == "cpu"
 
 
-def _draft_of(drafting: Drafting, workspace: Workspace) -> list[Variant]:
-    """The variant that drafts, where one does."""
+def _draft_of(drafting: Drafting, workspace: Workspace | None, provider: str = "") -> list[Variant | exported.Exported]:
+    """The variant or export that drafts, where one does."""
     if drafting.proposer != "draft":
         return []
     if not drafting.draft:
         raise UserError("No draft was named.", hint="Choose a draft, n-gram lookup, or none.")
-    return [workspace.variant(drafting.draft)]
+    return [exported.named(workspace, drafting.draft, provider)]
 
 
 def generate(job: Job, run: Run) -> dict[str, Any]:
     spec = job.spec
     assert isinstance(spec, GenerateSpec)
-    workspace = Workspace(spec.workspace)
-    own, rival = _draft_of(spec, workspace), _draft_of(spec.rival, workspace) if spec.rival else []
-    (target, *drafts), held = _held([workspace.variant(spec.target), *own, *rival], workspace, run, spec.dtype)
-    return lab.generate(target, drafts[0] if own else None, spec, run, rival_draft=drafts[-1] if rival else None, held=held)
+    workspace, provider = Workspace(spec.workspace) if spec.workspace else None, spec.provider
+    own, rival = _draft_of(spec, workspace, provider), _draft_of(spec.rival, workspace, provider) if spec.rival else []
+    written = exported.named(workspace, spec.target, provider)
+    exported.refuse_dtype(written, spec.dtype)
+    other = [exported.named(workspace, spec.beside, provider)] if spec.beside else []
+    wanted = [written, *own, *rival, *other]
+    (target, *rest), held = _held(wanted, workspace, run, spec.dtype, beside=len(wanted) - 1 if other else None)
+    return lab.generate(
+        target,
+        rest[0] if own else None,
+        spec,
+        run,
+        rival_draft=rest[len(own)] if rival else None,
+        held=held,
+        beside=rest[-1] if other else None,
+    )
 
 
 def find_draft(job: Job, run: Run) -> dict[str, Any]:
     spec = job.spec
     assert isinstance(spec, FindDraftSpec)
     workspace = Workspace(spec.workspace)
-    record = workspace.variant(spec.target)
+    record = exported.named(workspace, spec.target, spec.provider)
     (target,), held = _held([record], workspace, run, "float32")
     if spec.drafts is None:
-        able = [v for v in workspace.variants() if v.id != record.id and not pairing.draft_problem(record, v)]
+        known = exported.source(workspace, record)
+        able = [v for v in workspace.variants() if v.id != record.id and (known is None or not pairing.draft_problem(known, v))]
         able.sort(key=lambda v: v.ledger.parameters)
     else:
-        able = [workspace.variant(name) for name in spec.drafts]
+        made = [exported.named(workspace, v.id, spec.provider) for v in exports.models(workspace, able + ([known] if known else []))]
+        able += [one for one in made if one.id != record.id]
+        able = [exported.named(workspace, name, spec.provider) for name in spec.drafts]
 
-    def candidate(variant: Variant) -> find.Candidate:
+    def candidate(variant: Variant | exported.Exported) -> find.Candidate:
         return find.Candidate("draft", variant.name, variant.id, lambda: _as_draft(variant, workspace, run))
 
     return find.find(target, find.candidates(spec, [candidate(v) for v in able]), spec, run, held=held)
 
 
-def _as_draft(variant: Variant, workspace: Workspace, run: Run) -> Any:
+def _as_draft(variant: Variant | exported.Exported, workspace: Workspace, run: Run) -> Any:
     run.stage("Loading", variant.name)
     return draft_words.for_drafting(load.load(workspace.path(variant.id), device=run.device, dtype="float32", packed=_packs(variant, run)))
+    if isinstance(variant, exported.Exported):
+        return variant.loaded(run)
 
 
 def check_exactness(job: Job, run: Run) -> dict[str, Any]:
@@ -704,7 +728,7 @@ def check_exactness(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, ExactnessSpec)
     workspace = Workspace(spec.workspace)
     own = _draft_of(spec, workspace)
-    (target, *drafts), held = _held([workspace.variant(spec.target), *own], workspace, run, "float32")
+    (target, *drafts), held = _held([exported.named(workspace, spec.target), *own], workspace, run, "float32")
     return exactness.check(target, drafts[0] if drafts else None, spec, run, held=held)
 
 
@@ -736,6 +760,7 @@ def export(job: Job, run: Run) -> dict[str, Any]:
     else:
         report = onnx.export(folder, to, run, overwrite=spec.overwrite, options=spec.onnx)
         kinds += [("onnx_kl", "kl")]  # where activations are rounded
+        exported.remember(workspace, variant.id, to, report)
     found = []
     for kind, key in kinds:
         if isinstance(report.get(key), (int, float)):
@@ -752,7 +777,9 @@ def try_export(job: Job, run: Run) -> dict[str, Any]:
     spec = job.spec
     assert isinstance(spec, TryExportSpec)
     run.stage("Loading", Path(spec.folder).name)
-    generator = OnnxGenerator(Path(spec.folder))
+    generator = OnnxGenerator(Path(spec.folder), provider=spec.provider)
+    if note := providers.fallback_note(spec.provider, generator.provider):
+        run.warn(note)
     count = 0
 
     def on_token(token: int, piece: str) -> None:
@@ -774,7 +801,8 @@ def try_export(job: Job, run: Run) -> dict[str, Any]:
         count += 1
         run.emit(events.RoundTaken(run.job, "plain", taken))
 
-    return generator.generate(spec.prompt, max_new_tokens=spec.max_new_tokens, on_token=on_token)
+    made = generator.generate(spec.prompt, max_new_tokens=spec.max_new_tokens, on_token=on_token)
+    return made | {"provider": generator.provider}
 
 
 TASKS = {
@@ -797,3 +825,6 @@ TASKS = {
     "export": export,
     "try-export": try_export,
 }
+    "compare-export": exported.compare,
+    "classify-export": exported.classified,
+    "look-export": exported.look,

@@ -1,0 +1,75 @@
+"""Exported folders as the workspace remembers them, and as targets and drafts of the decode lab.
+
+A variant's folder lists what was exported of it (exports.jsonl); the exports themselves lie wherever the person put them, and may be
+gone or replaced by now. `onnx:FOLDER` names one where a variant's id could stand. Nothing of ONNX itself is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.errors import UserError
+from core.records import ExportRecord, Variant
+from core.workspace import Workspace, read_json
+
+PREFIX = "onnx:"
+REPORT = "export_report.json"
+
+
+def reference(folder: str | Path) -> str:
+    """What names an exported folder where a variant's id could stand."""
+    return f"{PREFIX}{Path(folder).expanduser().absolute()}"
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder that `reference` named; None for a variant."""
+    return Path(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+
+
+def holds_graph(folder: Path) -> bool:
+    """Whether a folder looks like an ONNX export: a graph in it, or where Transformers.js looks for one."""
+    return (folder / "model.onnx").is_file() or any((folder / "onnx").glob("*.onnx"))
+
+
+def problem(record: ExportRecord) -> str:
+    """Why a remembered export can't be used any more, as a sentence; '' where it can."""
+    folder = Path(record.folder)
+    if not folder.is_dir():
+        return "Its folder isn't there any more."
+    try:
+        made = read_json(folder / REPORT).get("made")
+    except (UserError, OSError):
+        return "Its folder holds something else by now."
+    return "" if made == record.made else "Another export lies in its folder by now."
+
+
+def title(record: ExportRecord) -> str:
+    """What tells one export of a variant from another, in a few words: 'fast, 8-bit'."""
+    weights = record.weights.split(",")[0].replace(" integers", "")
+    return ", ".join(part for part in (record.profile, weights) if part)
+
+
+def models(workspace: Workspace, variants: Iterable[Variant]) -> list[Variant]:
+    """The exports of text generators among `variants` that are still there, each as its variant with the export's name and size."""
+    out = []
+    for variant in variants:
+        if variant.info.task != "causal-lm":
+            continue
+        for record in workspace.exports(variant.id):
+            if not problem(record):
+                ledger = variant.ledger.model_copy(update={"bytes_on_disk": record.bytes})
+                name = f"{variant.name} ({title(record)})"
+                changes = {"id": reference(record.folder), "name": name, "parent": variant.id, "ledger": ledger, "created": record.made}
+                out.append(variant.model_copy(update=changes))
+    return out
+
+
+def find(workspace: Workspace, folder: str | Path) -> tuple[Variant, ExportRecord] | None:
+    """The variant that an exported folder was made from, and what's remembered of it; None where the workspace doesn't know it."""
+    wanted = str(Path(folder).expanduser().absolute())
+    for variant in workspace.variants():
+        for record in workspace.exports(variant.id):
+            if record.folder == wanted and not problem(record):
+                return variant, record
+    return None

@@ -1,0 +1,72 @@
+"""What a workspace remembers of exports, and what's said where a folder has changed behind its back."""
+
+import json
+import shutil
+
+import pytest
+
+from core import exports
+from core.records import ExportRecord
+from core.workspace import Workspace
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Workspace(tmp_path / "ws", create=True)
+
+
+def exported(folder, made="2026-01-01", **changes) -> ExportRecord:
+    folder.mkdir(exist_ok=True)
+    (folder / "export_report.json").write_text(json.dumps({"made_by": "spokeshave", "made": made}))
+    return ExportRecord(folder=str(folder), made=made, profile="fast", weights="8-bit integers, the rest dense", bytes=70, **changes)
+
+
+def test_exports_are_remembered_and_forgotten(home, add_variant, tmp_path):
+    variant = add_variant(home)
+    before = home.stamp()
+    first, second = exported(tmp_path / "a"), exported(tmp_path / "b")
+    home.add_export(variant.id, first)
+    assert home.stamp() != before
+    home.add_export(variant.id, second)
+    again = exported(tmp_path / "a", made="2026-02-02")
+    home.add_export(variant.id, again)  # replaces the first
+    assert home.exports(variant.id) == [second, again]
+    home.forget_export(variant.id, second.folder)
+    assert home.exports(variant.id) == [again]
+    assert (tmp_path / "b").is_dir()
+
+
+def test_a_line_cut_short_is_passed_over(home, add_variant, tmp_path):
+    variant = add_variant(home)
+    home.add_export(variant.id, exported(tmp_path / "a"))
+    with open(home.path(variant.id) / "exports.jsonl", "a") as out:
+        out.write('{"folder": "/x", "ma')
+    assert len(home.exports(variant.id)) == 1
+
+
+def test_what_became_of_a_folder_is_said(tmp_path):
+    record = exported(tmp_path / "a")
+    assert exports.problem(record) == ""
+    exported(tmp_path / "a", made="2026-03-03")
+    assert exports.problem(record) == "Another export lies in its folder by now."
+    (tmp_path / "a" / "export_report.json").unlink()
+    assert exports.problem(record) == "Its folder holds something else by now."
+    shutil.rmtree(tmp_path / "a")
+    assert exports.problem(record) == "Its folder isn't there any more."
+
+
+def test_exports_stand_where_variants_do(home, add_variant, tmp_path):
+    variant = add_variant(home, "pico")
+    other = add_variant(home, "classes", info=variant.info.model_copy(update={"task": "classifier"}))
+    home.add_export(variant.id, exported(tmp_path / "a"))
+    home.add_export(variant.id, exported(tmp_path / "gone"))
+    home.add_export(other.id, exported(tmp_path / "c", task="classifier"))
+    shutil.rmtree(tmp_path / "gone")
+    (one,) = exports.models(home, home.variants())
+    assert (one.id, one.name, one.parent) == (f"onnx:{tmp_path}/a", "pico (fast, 8-bit)", variant.id)
+    assert one.ledger.bytes_on_disk == 70
+    assert one.info == variant.info
+    assert exports.folder_of(one.id) == tmp_path / "a"
+    assert exports.folder_of(variant.id) is None
+    assert exports.find(home, tmp_path / "a")[0].id == variant.id
+    assert exports.find(home, tmp_path / "gone") is None
