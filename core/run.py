@@ -98,8 +98,11 @@ class Run:
                 self._rested += time.monotonic() - begun
                 self.emit(events.Paused(self.job, False))
 
-    def track(self, items: Iterable[T], stage: str, total: int | None = None) -> Iterator[T]:
-        """Yields the items, reporting progress within `stage` and the time left, and obeying controls."""
+    def track(self, items: Iterable[T], stage: str, total: int | None = None, known: int = 0) -> Iterator[T]:
+        """Yields the items, reporting progress within `stage` and the time left, and obeying controls.
+
+        known: how many first items an earlier try did, which are passed over and say nothing of the time that the others take.
+        """
         if total is None:
             total = len(items) if isinstance(items, Sized) else 0
         begun = time.monotonic() - self.rested
@@ -107,8 +110,10 @@ class Run:
         for done, item in enumerate(items, 1):
             self._rest(steps=False)
             yield item
+            if done <= known:
+                begun = time.monotonic() - self.rested
             spent = time.monotonic() - self.rested - begun
-            left = spent / done * (total - done) if total else None
+            left = spent / (done - known) * (total - done) if total and done > known else None
             self.progress(stage, done, total, left, force=done == total)
         self.check_cancelled()
 

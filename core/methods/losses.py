@@ -77,7 +77,7 @@ class Top:
 
 def distillation_loss(student: Tensor, teacher: Tensor | Top, labels: Tensor, how: Against) -> dict[str, Tensor]:
     """{'loss', 'loss/teacher', 'loss/text'}: means over the positions whose label isn't IGNORED, so padding changes nothing; the
-    text's is a mean over those that aren't UNTOLD either, and 0 where all are.
+    text's is a mean over those that aren't UNTOLD either, and isn't there where all are.
 
     student, teacher: logits (..., vocab), of the teacher also what `Against.brief` keeps of them; labels: token ids (...). The mean over
     tokens is taken once, over all positions together: a mean over the vocabulary or over the batch's rows would make the loss depend on
@@ -91,7 +91,10 @@ def distillation_loss(student: Tensor, teacher: Tensor | Top, labels: Tensor, ho
         where = slice(number * rows, (number + 1) * rows)
         one, other = checkpoint(_sums, part, theirs[where], truth[where], how, use_reentrant=False, preserve_rng_state=False)
         taught, text = taught + one, text + other
-    taught, text = how.factor * taught / len(truth), text / (truth != UNTOLD).sum().clamp_min(1)
+    taught, told = how.factor * taught / len(truth), int((truth != UNTOLD).sum())
+    if not told:
+        return {"loss": taught, "loss/teacher": taught}
+    text = text / told
     return {"loss": taught + how.alpha * text, "loss/teacher": taught, "loss/text": text}
 
 

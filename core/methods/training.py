@@ -284,7 +284,7 @@ def train(
             done, best_step, start, best, kept = _restored(found, named, optimizer, exchange)
             found = None  # as large as the training itself
             run.log(f"Going on after step {done}, where an earlier try stopped")
-        for step in run.track(range(1, params.steps + 1), "Training"):
+        for step in run.track(range(1, params.steps + 1), "Training", known=done):
             batch = next(batches)
             if step <= done:  # drawn so that the next one is the one that it would have been
                 continue

@@ -125,6 +125,20 @@ def anatomy(model: nn.Module) -> Anatomy:
     return Anatomy(tuple(names), heads, units, head_dim, width, own.width_key)
 
 
+def projections(model: nn.Module) -> tuple[str, ...]:
+    """The modules that make queries, keys and values in the last block, packed or not: three, or one that makes all.
+
+    Raises UserError as `anatomy` does.
+    """
+    have, block = dict(model.named_modules()), blocks(model)[-1][0]
+    for own in _ARCHITECTURES:
+        found = _named(block, own)
+        names = (found.queries, found.keys, found.values)
+        if all(isinstance(have.get(name), (nn.Linear, Conv1D, PackedLinear)) for name in names):
+            return tuple(dict.fromkeys(names))
+    raise _unknown(model, "the parts of its blocks aren't named as those of Llama, BERT, DistilBERT, OPT or GPT-2")
+
+
 def _named(block: str, own: _Names) -> Block:
     attention = (f"{block}.{n}" for n in (own.queries, own.keys, own.values, own.out))
     return Block(block, *attention, tuple(f"{block}.{n}" for n in own.into), f"{block}.{own.down}")

@@ -24,7 +24,7 @@ from pydantic import field_validator
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, losses, method, training
 from core.methods.distillation import answers, students
-from core.methods.distillation.features import Inside
+from core.methods.distillation.features import Inside, looks_back_only
 from core.methods.distillation.writing import OnPolicy, WrittenFeed, told
 from core.methods.feeds import Feed, feed_for, objective
 from core.methods.recovery import lora
@@ -309,7 +309,7 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
     against, inside = params.against(), None
     if params.hidden or params.relations:
         weights = {"hidden": params.hidden, "relations": params.relations}
-        inside = Inside(student, model, weights, causal=given.info.task == "causal-lm", seed=given.seed)
+        inside = Inside(student, model, weights, causal=looks_back_only(model), seed=given.seed)
     beside = inside.projections if inside else None
     how = {"run": run, "device": given.device, "vocabulary": feed.vocabulary, "beside": beside, "seed": given.seed, "work": given.work}
     hold = training.pruned_zeros_of(linears(student), student)
@@ -347,7 +347,7 @@ def _feed(student: Any, model: Any, params: DistilParams, run: Run, given: Given
     feed = WrittenFeed(model, given, params, params.written, params.data == "continued", run, longest)
     if reads is given:
         return feed
-    reads = dataclasses.replace(reads, text=told(feed, given))
+    reads = dataclasses.replace(reads, text=told(feed, model, given, reads.tokenizer))
     return feed_for(student, reads, params, run, longest=longest)
 
 
@@ -422,7 +422,8 @@ def _new(model: Any, params: DistilParams, run: Run, given: Given) -> tuple[Any,
         student = students.fresh(model, shape, given.seed)
         count = sum(p.numel() for p in student.parameters())
         notes.append(
-            f"Student: fresh, {shape.layers} layers, width {shape.width}, {shape.heads} heads, {count / 1e6:.2f} million parameters."
+            f"Student: fresh, from random weights: {shape.layers} layer{'s' * (shape.layers != 1)}, width {shape.width}, {shape.heads} "
+            f"attention head{'s' * (shape.heads != 1)}, {count / 1e6:,.2f} million parameters."
         )
         return student, notes
     total = len(blocks(model))

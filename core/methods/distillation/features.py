@@ -146,7 +146,7 @@ class _Side:
 def _attention(model: nn.Module) -> tuple[str, ...]:
     """The modules that make queries, keys and values in the last block: three, or one that makes all."""
     try:
-        last = surgery.anatomy(model).blocks[-1]
+        return surgery.projections(model)
     except UserError as error:
         raise UserError(
             "The attention of {architecture} isn't of a kind whose relations can be compared.",
@@ -154,7 +154,15 @@ def _attention(model: nn.Module) -> tuple[str, ...]:
             kind="model",
             architecture=type(model).__name__,
         ) from error
-    return tuple(dict.fromkeys((last.queries, last.keys, last.values)))
+
+
+@torch.no_grad()
+def looks_back_only(model: nn.Module) -> bool:
+    """Whether a token's states depend on none after it: of two texts that differ in the second token alone, the first's are the same."""
+    base, device = model.base_model, next(model.parameters()).device
+    ids = torch.tensor([[3, 4], [3, 5]], device=device)
+    one, other = base(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[:, 0].float()
+    return bool((one - other).norm() <= 1e-4 * one.norm())
 
 
 # ---- on plain tensors -------------------------------------------------------------------------------------------------

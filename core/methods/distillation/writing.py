@@ -96,10 +96,39 @@ class WrittenFeed(TextFeed):
         return logits, truth
 
 
-def told(feed: WrittenFeed, given: Given) -> Text:
-    """What the teacher wrote as a text, for a student that has other tokens."""
-    content = "\n\n".join(given.tokenizer.batch_decode(feed.windows.tolist(), skip_special_tokens=True))
+def told(feed: WrittenFeed, teacher: Any, given: Given, tokenizer: Any) -> Text:
+    """What the teacher wrote as a text, for a student that has other tokens, those of `tokenizer`.
+
+    Where the teacher ended a text stands the student's own token for that, if it has one; windows that were cut off are set apart by
+    an empty line.
+    """
+    ends, end = _ends(teacher, given.tokenizer), tokenizer.eos_token
+    known = end is not None and tokenizer(end, add_special_tokens=False)["input_ids"] == [tokenizer.eos_token_id]
+    content, between = "", ""
+    for window in feed.windows.tolist():
+        texts: list[list[int]] = [[]]
+        for token in window:
+            if token in ends:
+                texts.append([])
+            else:
+                texts[-1].append(token)
+        said = given.tokenizer.batch_decode(texts, skip_special_tokens=True)
+        for number, text in enumerate(said):
+            ended = number < len(said) - 1
+            if text.strip():
+                content += between + text
+                between = end if ended and known else "\n\n"
     return Text(f"what {given.info.name} wrote", "", content, hashlib.sha256(content.encode()).hexdigest())
+
+
+def _ends(teacher: Any, tokenizer: Any) -> set[int]:
+    """The tokens with which a text ends."""
+    configs = [teacher.config.get_text_config(), getattr(teacher, "generation_config", None), tokenizer]
+    found: set[int] = set()
+    for config in configs:
+        token = getattr(config, "eos_token_id", None)
+        found |= set(token if isinstance(token, (list, tuple)) else [] if token is None else [token])
+    return found
 
 
 def _first(teacher: Any, given: Given) -> Iterator[Tensor]:
@@ -119,7 +148,7 @@ def write(
     kept = None if work is None else Checkpoint(work, f"{count} {length} {seed}", run, FILE)
     done: list[Tensor] = list((kept.read() or []) if kept else [])
     total = math.ceil(count / ROWS)
-    for number in run.track(range(total), "Writing text to learn from"):
+    for number in run.track(range(total), "Writing text to learn from", known=len(done)):
         rows = next(begin)
         if number < len(done):
             continue

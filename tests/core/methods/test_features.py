@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from core.data.labels import Labels
-from core.errors import UserError
-from core.methods.distillation.features import Inside, hidden_error, layer_pairs, relation_error, relation_heads
+from core.methods.distillation.features import Inside, hidden_error, layer_pairs, looks_back_only, relation_error, relation_heads
 from core.methods.distillation.students import shallower
 from core.models import load
 from tests.core.methods.conftest import Recorder, apply, give
@@ -150,9 +149,23 @@ def test_a_classifier_learns_by_them(pico_bert):
         assert runs[0].curve(name)[-1] < runs[1].curve(name)[-1]
 
 
-def test_a_packed_teacher_has_hidden_states_but_no_relations(pico, pico_draft):
+@pytest.mark.parametrize(("model", "back"), [("pico_llama", True), ("pico_gpt2", True), ("pico_bert", False)])
+def test_which_tokens_are_seen_is_found_out(request, model, back):
+    assert looks_back_only(load.load(request.getfixturevalue(model)).model) == back
+
+
+def test_a_decoder_that_classifies_still_looks_back_only(pico_llama):
+    """By its task it was taken for an encoder, and its relations were compared with tokens that it never sees."""
+    from transformers import AutoModelForSequenceClassification
+
+    classifier = AutoModelForSequenceClassification.from_pretrained(pico_llama, num_labels=2)
+    assert looks_back_only(classifier.eval())
+
+
+def test_a_packed_teacher_relates_tokens_too(pico, pico_draft):
+    """It used to be refused as a kind of attention that isn't known."""
     apply("rtn", pico)
     given = give(pico, load_variant=lambda name: load.load(pico_draft, train=True))
-    apply("distil", pico, given=given, student="draft", hidden=1, **QUICK | {"steps": 1})
-    with pytest.raises(UserError, match="can be compared"):
-        apply("distil", pico, given=given, student="draft", relations=1, **QUICK)
+    run = Recorder()
+    apply("distil", pico, run, given, student="draft", **QUICK | BOTH)
+    assert run.curve("loss/relations")[-1] < run.curve("loss/relations")[0]

@@ -1,6 +1,7 @@
 """Text that teacher and student write: whose distribution it is, what's learnt of it, and that it's the same every time."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,10 +11,11 @@ from core.errors import UserError
 from core.methods import checkpoints
 from core.methods.distillation import writing
 from core.methods.distillation.distil import DistilParams
-from core.methods.distillation.writing import OnPolicy, WrittenFeed, continued
+from core.methods.distillation.writing import OnPolicy, WrittenFeed, continued, told
 from core.methods.losses import IGNORED, UNTOLD, Against, distillation_loss
 from core.models import load
 from core.run import Run
+from tests.conftest import make_tokenizer
 from tests.core.methods.conftest import Recorder, apply, give, same
 
 QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32", "layers": 1}
@@ -122,13 +124,29 @@ def test_the_students_own_text_is_marked_and_drawn_by_step(pico):
     assert 20 <= sum(bool((half(rows[:, :4], step) < 0).all()) for step in range(60)) <= 40
 
 
+def test_a_text_that_the_teacher_ended_is_ended_for_a_student_with_other_tokens(pico, tmp_path):
+    """By the student's own token; a window that was only cut off is no ended text."""
+    theirs = make_tokenizer(tmp_path / "own", 280)
+    theirs.add_special_tokens({"eos_token": "<|stop|>"})
+    ids = lambda text: pico.tokenizer(text)["input_ids"]
+    end = pico.tokenizer.eos_token_id
+    windows = [[end, *ids("the sea")], [*ids("a ship"), end, *ids("the wind"), end], [end, *ids("an oar")]]
+    feed = SimpleNamespace(windows=SimpleNamespace(tolist=lambda: windows))
+    assert told(feed, pico.model, give(pico), theirs).content == "the sea\n\na ship<|stop|>the wind<|stop|>an oar"
+    read = theirs(told(feed, pico.model, give(pico), theirs).content, add_special_tokens=False)["input_ids"]
+    assert read.count(theirs.eos_token_id) == 2
+    theirs.eos_token = None
+    assert told(feed, pico.model, give(pico), theirs).content == "the sea\n\na ship\n\nthe wind\n\nan oar"
+
+
 def test_nothing_is_told_of_what_the_student_writes(pico):
     torch.manual_seed(0)
     student, teacher = torch.randn(2, 3, 11), torch.randn(2, 3, 11)
     labels = torch.randint(11, (2, 3))
     how = Against(alpha=0.5)
     untold = distillation_loss(student, teacher, torch.full_like(labels, UNTOLD), how)
-    assert float(untold["loss/text"]) == 0
+    assert "loss/text" not in untold  # a curve would fall to 0 at such steps
+    assert torch.equal(untold["loss"], untold["loss/teacher"])
     assert torch.equal(untold["loss/teacher"], distillation_loss(student, teacher, labels, how)["loss/teacher"])
     labels[0] = UNTOLD
     some = distillation_loss(student, teacher, labels, how)["loss/text"]
@@ -142,7 +160,8 @@ def test_a_student_learns_on_its_own_text_and_the_same_again(pico_llama):
     run = Recorder()
     assert same(made(run), made(Recorder()))
     told = run.curve("loss/text")
-    assert 0 < sum(value == 0 for value in told) < len(told)
+    assert 0 < len(told) < len(run.curve("loss"))
+    assert min(told) > 0
     assert min(run.curve("heldout_kl")[1:]) < run.curve("heldout_kl")[0]
 
 
