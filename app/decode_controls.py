@@ -26,12 +26,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.decode_advanced import NO_ARROWS, Advanced
-from app.decode_drafting import ID, NAME, NGRAM, PACKED, PLAIN, WHY, DraftingRow, ModelBox
+from app.decode_drafting import BESIDE, ID, NAME, NGRAM, PACKED, PLAIN, WHY, DraftingRow, ModelBox
 from app.decode_prompt import Chat, Prompt
 from app.forms import calm_wheel
 from app.text import core_text
 from app.theme import icon
 from app.widgets import ElidedLabel, Segmented
+from core import exports
 from core.pairing import draft_problem
 from core.records import Choice, Drafting, GenerateSpec, Turn, Variant
 
@@ -311,10 +312,13 @@ class Controls(QFrame):
 
     # -- models
 
-    def set_variants(self, variants: list[Variant]) -> None:
-        """Fills the lists, keeping what's chosen. At first: the oldest original that has a draft, and its smallest draft."""
+    def set_variants(self, variants: list[Variant], exported: list[Variant] | None = None) -> None:
+        """Fills the lists, keeping what's chosen. At first: the oldest original that has a draft, and its smallest draft.
+
+        exported: exports of them, as core.exports.models gives them; they're offered, and never chosen by themselves.
+        """
         target, draft = self.target_id, self.draft_id
-        self._variants = {v.id: v for v in in_lineage(variants)}
+        self._variants = {v.id: v for v in in_lineage([*variants, *(exported or ())])}
         fresh = not self._filled or target not in self._variants
         self._fill_target(target)
         if fresh and self.target_id:
@@ -329,7 +333,10 @@ class Controls(QFrame):
         able = [
             v
             for v in self._variants.values()
-            if v.ledger.bytes_on_disk < size and v.info.tokens_hash == target.info.tokens_hash and not draft_problem(target, v)
+            if v.ledger.bytes_on_disk < size
+            and not exports.folder_of(v.id)
+            and v.info.tokens_hash == target.info.tokens_hash
+            and not draft_problem(target, v)
         ]
         return sorted(able, key=lambda v: (v.ledger.bytes_on_disk, v.id))
 
@@ -346,7 +353,7 @@ class Controls(QFrame):
             if not why and not v.info.tokenizer:
                 why = self.tr("It has no tokenizer.")
             rows.append((v.id, v.name, why, v.kind, ""))
-        able = [id for id, _, why, _, _ in rows if not why]
+        able = [id for id, _, why, _, _ in rows if not why and not exports.folder_of(id)]
         if chosen not in self._variants:
             drafted_for = [id for id in able if self._smaller_drafts(self._variants[id])]
             chosen = (drafted_for or able or [""])[0]
@@ -356,7 +363,15 @@ class Controls(QFrame):
         target = self._variants.get(self.target_id)
         rival = self.rival.id if self.rival.who.count() else PLAIN
         self.main.set_models(self._variants, target, chosen)
-        self.rival.set_models(self._variants, target, rival if rival.startswith("\x00") or rival in self._variants else PLAIN)
+        beside = self._other_forms(target) if target else []
+        self.rival.set_models(self._variants, target, rival if rival.startswith("\x00") or rival in self._variants else PLAIN, beside)
+
+    def _other_forms(self, target: Variant) -> list[Variant]:
+        """The variant that an export was made from and its other exports, or the exports of a variant."""
+        of = target.parent if exports.folder_of(target.id) else target.id
+        made = [v for v in self._variants.values() if exports.folder_of(v.id) and v.parent == of]
+        source = [self._variants[of]] if of in self._variants and of != target.id else []
+        return [*source, *(v for v in made if v.id != target.id)]
 
     def _target_changed(self) -> None:
         """A draft with other tokens than the new target's would do, but hardly well: the best one takes its place."""
@@ -399,7 +414,8 @@ class Controls(QFrame):
 
     @property
     def racing(self) -> bool:
-        return self.race.isChecked() and not self.plain
+        """Whether there's another lane than the one that's written; without a draft there's a race between forms of the target only."""
+        return self.race.isChecked() and (not self.plain or bool(self.rival.beside))
 
     def names(self) -> tuple[str, str]:
         """(target's name, who drafts: '' for nobody)."""
@@ -425,6 +441,7 @@ class Controls(QFrame):
 
     def spec(self, workspace: str, *, paused: bool = False) -> GenerateSpec:
         rival = Drafting(**self.rival.values(), **self.advanced.drafting()) if self.racing and not self.rival.plain else None
+        beside = self.rival.beside or None if self.racing else None
         return GenerateSpec(
             **self.drafting().model_dump(),
             **self.choice().model_dump(),
@@ -434,6 +451,7 @@ class Controls(QFrame):
             messages=self.chat.messages() if self.chatting else (),
             race=self.racing,
             rival=rival,
+            beside=beside,
             paused=paused,
         )
 
@@ -451,6 +469,8 @@ class Controls(QFrame):
         self.mode.set_current("chat" if spec.messages else "text")
         self.race.setChecked(spec.race)
         self.rival.set(spec.rival or Drafting())
+        if spec.beside:
+            self.rival.who.choose(BESIDE + spec.beside)
         self._update()
 
     def set_drafting(self, drafting: Drafting) -> None:
@@ -517,9 +537,10 @@ class Controls(QFrame):
         )
         self.stop_button.setEnabled(not idle)
         drafts, greedy = not self.plain, self.temperature.value() == 0
-        self.race.setEnabled(drafts)
+        forms = any(self.rival.who.itemData(i, ID).startswith(BESIDE) for i in range(self.rival.who.count()))
+        self.race.setEnabled(drafts or forms)
         for widget in (self._rival_words, *self._rivals):
-            widget.setVisible(self.racing)
+            widget.setVisible(self.race.isChecked() and (drafts or forms))
         self.rival.badge.setVisible(self.racing and not self.rival.lossless)
         self.prompt.setVisible(not self.chatting)
         self.chat.setVisible(self.chatting)

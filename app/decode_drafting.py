@@ -8,22 +8,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QSpinBox, QStyle, QStyleOptionComboBox, QStylePainter
+from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QSizePolicy,
+    QSpinBox,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStyleOptionViewItem,
+    QStylePainter,
+)
 
 from app.forms import calm_wheel
 from app.text import core_text
-from app.theme import kind_icon
+from app.theme import kind_icon, theme, ui_font
+from core import exports
 from core.pairing import draft_note, draft_problem
 from core.records import Drafting, Variant
 
 PLAIN, NGRAM, PACKED, EARLY, SKIP = "", "\x00ngram", "\x00packed", "\x00early-exit", "\x00layer-skip"  # ids of entries that are no variant
 PROPOSERS = {PLAIN: "none", NGRAM: "ngram", PACKED: "packed", EARLY: "early-exit", SKIP: "layer-skip"}
 ENTRIES = {proposer: id for id, proposer in PROPOSERS.items()}
+BESIDE = "\x00beside:"  # before the id of another form of the target, which decodes plainly
 ID = Qt.ItemDataRole.UserRole
 WHY = Qt.ItemDataRole.UserRole + 1  # why an entry can't be chosen; '' where it can
 NAME = Qt.ItemDataRole.UserRole + 2
+BADGE = Qt.ItemDataRole.UserRole + 3  # what stands in a pill behind the name: 'ONNX'
 ADAPTIVE_MOST, FIXED_LENGTH = 8, 4
 translate = QCoreApplication.translate
 
@@ -40,17 +53,23 @@ class ModelBox(QComboBox):
         self.setMinimumContentsLength(6)
         self.setIconSize(QSize(14, 14))
         calm_wheel(self)
+        self.setItemDelegate(_Badged(self))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def paintEvent(self, event) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        badge = self.currentData(BADGE) or ""
         room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self).width()
         room -= self.iconSize().width() + 4 if not option.currentIcon.isNull() else 0
+        room -= badge_width(badge)
         name = self.currentData(NAME) or option.currentText
         option.currentText = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        if badge:
+            field = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self)
+            paint_badge(painter, field, badge)
 
     def fill(self, rows: Sequence[tuple[str, str, str, str, str]], chosen: str) -> None:
         """rows: (id, name, why it can't be chosen or '', kind or '', tip). Emits nothing."""
@@ -62,6 +81,8 @@ class ModelBox(QComboBox):
             item.setData(id, ID)
             item.setData(why, WHY)
             item.setData(name, NAME)
+            if exports.folder_of(id.removeprefix(BESIDE)) is not None:
+                item.setData("ONNX", BADGE)
             item.setEditable(False)
             item.setEnabled(not why)
             item.setToolTip(why or tip or name)
@@ -80,6 +101,40 @@ class ModelBox(QComboBox):
         if found:
             self.setCurrentIndex(found[0].row())
         return bool(found)
+
+
+def badge_width(words: str) -> int:
+    """What a badge takes of a line, the gap before it included; 0 without one."""
+    return QFontMetrics(ui_font(10)).horizontalAdvance(words) + 14 if words else 0
+
+
+def paint_badge(painter: QPainter, line: QRect, words: str) -> None:
+    """A pill at the right end of a line."""
+    font = ui_font(10)
+    width, height = badge_width(words) - 4, QFontMetrics(font).height() + 2
+    pill = QRect(line.right() - width, line.center().y() - height // 2 + 1, width, height)
+    painter.save()
+    painter.setFont(font)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme().color("accent_soft"))
+    painter.drawRoundedRect(pill, 7, 7)
+    painter.setPen(theme().color("on_soft"))
+    painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, words)
+    painter.restore()
+
+
+class _Badged(QStyledItemDelegate):
+    """Entries with their badges."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Any) -> None:
+        super().paint(painter, option, index)
+        if badge := index.data(BADGE):
+            paint_badge(painter, option.rect.adjusted(0, 0, -8, 0), badge)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Any) -> QSize:
+        size = super().sizeHint(option, index)
+        return QSize(size.width() + badge_width(index.data(BADGE) or "") + 8, size.height())
 
 
 class DraftingRow(QObject):
@@ -158,11 +213,24 @@ class DraftingRow(QObject):
 
     # -- what can be chosen
 
-    def set_models(self, variants: dict[str, Variant], target: Variant | None, chosen: str) -> None:
-        """Fills the list of who may draft for a target. Emits nothing."""
+    def set_models(self, variants: dict[str, Variant], target: Variant | None, chosen: str, beside: Sequence[Variant] = ()) -> None:
+        """Fills the list of who may draft for a target. beside: other forms of it, offered to be decoded plainly. Emits nothing."""
         self._variants, self._target = variants, target
+        graph = self.tr("An ONNX export can't draft for itself that way.") if target is not None and exports.folder_of(target.id) else ""
         rows = [
             (PLAIN, self._nobody, "", "", ""),
+            *(
+                (
+                    BESIDE + v.id,
+                    self.tr("{name}, plain").format(name=v.name)
+                    if exports.folder_of(v.id)
+                    else self.tr("{name} by torch, plain").format(name=v.name),
+                    "",
+                    v.kind,
+                    self.tr("The same model in another form, decoded without a draft in the same race"),
+                )
+                for v in beside
+            ),
             (
                 NGRAM,
                 self.tr("N-gram look-up"),
@@ -173,21 +241,26 @@ class DraftingRow(QObject):
             (
                 PACKED,
                 self.tr("Packed copy of the target"),
-                "",
+                graph,
                 "",
                 self.tr(
                     "The target itself with its weights packed to 8 bits, made in memory at the first run. No training, high acceptance."
                 ),
             ),
-            (EARLY, self.tr("Early exit"), "", "", self.tr("The target's own first layers, with its own cache.")),
-            (SKIP, self.tr("Layer skip"), "", "", self.tr("The target without the layers that your text misses least.")),
+            (EARLY, self.tr("Early exit"), graph, "", self.tr("The target's own first layers, with its own cache.")),
+            (SKIP, self.tr("Layer skip"), graph, "", self.tr("The target without the layers that your text misses least.")),
         ]
         for v in variants.values():
             why = draft_problem(target, v) if target else ""
             note = draft_note(target, v) if target and not why else ""
             rows.append((v.id, v.name, core_text(why) if why else "", v.kind, core_text(note) if note else ""))
-        self.who.fill(rows, chosen)
+        self.who.fill(rows, chosen if any(row[0] == chosen for row in rows) else PLAIN)
         self.update()
+
+    @property
+    def beside(self) -> str:
+        """The other form of the target that's to be decoded plainly; '' for none."""
+        return self.id.removeprefix(BESIDE) if self.id.startswith(BESIDE) else ""
 
     @property
     def id(self) -> str:
@@ -196,19 +269,19 @@ class DraftingRow(QObject):
 
     @property
     def proposer(self) -> str:
-        return PROPOSERS.get(self.id, "draft")
+        return "none" if self.beside else PROPOSERS.get(self.id, "draft")
 
     @property
     def plain(self) -> bool:
-        return self.id == PLAIN
+        return self.id == PLAIN or bool(self.beside)
 
     @property
     def lossless(self) -> bool:
         return self.plain or Drafting(verifier=self.verifier.currentData()).lossless
 
     def name(self) -> str:
-        """Who drafts, as a person says it; '' for nobody."""
-        if self.plain:
+        """Who drafts (or decodes beside the target), as a person says it; '' for nobody."""
+        if self.id == PLAIN:
             return ""
         draft = self._variants.get(self.id)
         return draft.name if draft else self.who.currentData(NAME) or ""
@@ -217,6 +290,10 @@ class DraftingRow(QObject):
         """Why it can't draft, as a sentence; '' where it can."""
         if (why := self.who.currentData(WHY)) and self.id in self._variants:
             return self.tr("{name} can't draft for this target. {why}").format(name=self._variants[self.id].name, why=why)
+        if why:
+            return why
+        if not self.plain and self.verifier.currentData() == "tree" and self._target is not None and exports.folder_of(self._target.id):
+            return self.tr("An ONNX export reads one continuation at a time, so it can't check a tree. Choose another verifier.")
         if not self.plain and self.verifier.currentData() == "tree" and not self._makes_trees():
             return self.tr("A tree of candidates needs the packed copy, or a draft with the target's own tokens. Choose another verifier.")
         return ""

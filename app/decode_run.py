@@ -26,8 +26,8 @@ from core.events import Candidate, CostsMeasured, DecodeStarted, Drafted, Round,
 from core.records import Drafting, GenerateSpec, Turn, now
 
 FORMAT = 2
-SPECULATIVE, RIVAL, PLAIN_LANE = "speculative", "rival", "plain"
-LANES = (SPECULATIVE, RIVAL, PLAIN_LANE)
+SPECULATIVE, RIVAL, PLAIN_LANE, BESIDE_LANE = "speculative", "rival", "plain", "beside"  # beside: another form of the target, plainly
+LANES = (SPECULATIVE, RIVAL, PLAIN_LANE, BESIDE_LANE)
 FINAL = -1  # Cell.item of the token that the target added itself
 PROMPT = -1  # Cell.round of the prompt's tokens
 
@@ -451,7 +451,7 @@ class DecodeRun:
     spec: GenerateSpec | None = None  # None: a bare file of rounds
     target_name: str = ""
     draft_name: str = ""  # '' where nothing drafts
-    rival_name: str = ""  # who drafts on the rival's lane
+    rival_name: str = ""  # who drafts on the rival's lane, or what decodes beside the target
     created: str = field(default_factory=now)
     status: str = "running"
     lanes: dict[str, Lane] = field(default_factory=dict)
@@ -475,7 +475,7 @@ class DecodeRun:
 
     def rule(self, lane: str) -> Drafting | None:
         """How a lane drafts and judges; None where that isn't known, or nothing is drafted."""
-        if self.spec is None or lane == PLAIN_LANE:
+        if self.spec is None or lane in (PLAIN_LANE, BESIDE_LANE):
             return None
         return self.spec.rival if lane == RIVAL else self.spec
 

@@ -36,6 +36,7 @@ from app.decode_export import as_csv, as_json
 from app.decode_lanes import LanePane
 from app.decode_parts import NONE, LegendButton, Recorder, ReplayBar, StatCard
 from app.decode_run import (
+    BESIDE_LANE,
     LANES,
     PLAIN_LANE,
     DecodeRun,
@@ -788,6 +789,8 @@ class DecodeView(QWidget):
         ends = {name: run.of_lane(name) or (run.result if name == run.main else {}) for name in drafting}
         same = [name for name in drafting if ends[name].get("identical")]
         if drafting and len(same) == len(drafting):
+            if drafting == [BESIDE_LANE]:
+                return self.tr("{lane} wrote the same as plain, token for token.").format(lane=lane_title(run, BESIDE_LANE))
             if len(drafting) > 1:
                 return self.tr("Identical: all {n} lanes wrote the same text, token for token.").format(n=len(drafting) + 1)
             return self.tr("Identical: with the draft and without, the text is the same, token for token.")
@@ -1170,7 +1173,7 @@ class DecodeView(QWidget):
                 self._fail(None)
                 self._say("")
                 self._show_run(None)
-        self.controls.set_variants(list(self.library.variants()))
+        self.controls.set_variants(list(self.library.variants()), self.library.exported_models())
         self._say_empty()
 
 

@@ -245,12 +245,12 @@ class ExactnessDialog(ToolDialog):
     # -- the question
 
     def problem(self) -> str:
-        target = self.library.get(self.target_id) if self.target_id else None
+        target = self.library.model(self.target_id) if self.target_id else None
         if target is None:
             return self.tr("Choose a target in the decode lab first.")
         if self.drafting.proposer == "none" or self.drafting.gamma == 0:
             return self.tr("Choose a way to draft in the decode lab first: plain decoding has nothing to check.")
-        if self.drafting.draft is not None and self.library.get(self.drafting.draft) is None:
+        if self.drafting.draft is not None and self.library.model(self.drafting.draft) is None:
             return self.tr("The draft isn't in the workspace any more.")
         if not self.prompt.toPlainText().strip():
             return self.tr("Write a prompt first.")
@@ -277,10 +277,10 @@ class ExactnessDialog(ToolDialog):
 
     def _names(self) -> tuple[str, str]:
         """(target, who drafts)."""
-        target = self.library.get(self.target_id) if self.target_id else None
+        target = self.library.model(self.target_id) if self.target_id else None
         d = self.drafting
         if d.proposer == "draft":
-            found = self.library.get(d.draft) if d.draft else None
+            found = self.library.model(d.draft) if d.draft else None
             drafter = found.name if found else d.draft or ""
         else:
             drafter = {

@@ -35,6 +35,7 @@ from app.tool_dialog import ToolDialog
 from app.tried_table import TriedModel, TriedTable, times
 from app.widgets import ElidedLabel, EmptyState, IconLabel, button, label, panel
 from core.events import DraftTried
+from core.exports import folder_of
 from core.pairing import draft_note, draft_problem
 from core.records import Choice, FindDraftSpec, Variant
 
@@ -300,7 +301,7 @@ class FindDraftDialog(ToolDialog):
 
     @property
     def target(self) -> Variant | None:
-        return self.library.get(self.target_id) if self.target_id else None
+        return self.library.model(self.target_id) if self.target_id else None
 
     def _fill_ways(self) -> None:
         """The models of the workspace as they are now, and the ways that need none; ticks are kept."""
@@ -313,13 +314,19 @@ class FindDraftDialog(ToolDialog):
         self.ways = {}
         if target is not None:
             self.target_label.setText(self.tr("Target: {name}").format(name=target.name))
+            graph = self.tr("An ONNX export can't draft for itself that way.") if folder_of(target.id) else ""
             for proposer in ("packed", "ngram", "layer-skip", "early-exit"):
                 title, tip = self._way(proposer)
-                self._add_way((proposer, None), title, tip, "", ticked.get((proposer, None), proposer != "early-exit"))
-            for v in self.library.variants():
+                why = graph if proposer != "ngram" else ""
+                self._add_way((proposer, None), title, tip, why, ticked.get((proposer, None), proposer != "early-exit"))
+            for v in (*self.library.variants(), *self.library.exported_models()):
                 if v.id != target.id and v.info.task == "causal-lm":
                     key, why, note = ("draft", v.id), draft_problem(target, v), draft_note(target, v)
-                    line = fmt_bytes(v.ledger.bytes_on_disk) + (f". {core_text(note)}" if note else "")
+                    line = (
+                        (self.tr("ONNX export") + ", " if folder_of(v.id) else "")
+                        + fmt_bytes(v.ledger.bytes_on_disk)
+                        + (f". {core_text(note)}" if note else "")
+                    )
                     self._add_way(key, v.name, line, why, ticked.get(key, True), v.kind)
         self._ways_box.addStretch(1)
         if not self.running and self.pages.currentIndex() != 1:
@@ -366,7 +373,7 @@ class FindDraftDialog(ToolDialog):
     def name_of(self, tried: Tried) -> str:
         """A way as a person calls it."""
         if tried.proposer == "draft":
-            found = self.library.get(tried.draft) if tried.draft else None
+            found = self.library.model(tried.draft) if tried.draft else None
             return found.name if found else tried.name
         return self._way(tried.proposer)[0]
 
@@ -636,7 +643,7 @@ class FindDraftDialog(ToolDialog):
             return self.tr("Choose a row first.")
         if tried.why:
             return self.tr("It wasn't timed, for the reason in its row.")
-        if tried.draft is not None and self.library.get(tried.draft) is None:
+        if tried.draft is not None and self.library.model(tried.draft) is None:
             return self.tr("It isn't in the workspace any more.")
         return ""
 

@@ -159,13 +159,41 @@ class Library(QObject):
     def lineage(self, variant: str) -> list[Variant]:
         """From the original down to the variant itself."""
     def exports(self, variant: str) -> list[ExportRecord]:
-        """What was exported of it, oldest first; whether that's still there: core.exports.problem."""
+        """What was exported of it, oldest first; whether that's still there: core.exports.why_not."""
         return self._exports.get(variant, []) if variant in self._variants else []
 
     def exported_models(self) -> list[Variant]:
         """The exports that can still be decoded with, each as its variant with the export's name and size."""
         return exports.models(self.workspace, self.variants()) if self.workspace is not None else []
 
+    def model(self, name: str) -> Variant | None:
+        """The variant of that id, or the export that 'onnx:FOLDER' names; None where it isn't there any more."""
+        if exports.folder_of(name) is None:
+            return self.get(name)
+        return next((v for v in self.exported_models() if v.id == name), None)
+
+    def latest(self, variant: str, kind: str) -> Measurement | None:
+        return next((m for m in reversed(self.measurements(variant)) if m.kind == kind and own_steps(m)), None)
+
+    def by_steps(self, variant: str, kind: str = "frechet") -> list[tuple[int, Measurement, Measurement]]:
+        """(steps, likeness, drawing speed) of a model that draws, for each number of steps that both were measured in on the latest images.
+
+        Speeds are of one machine's settings: those of the latest. From many steps to few.
+        """
+        found: dict[str, dict[int, Measurement]] = {kind: {}, "draw": {}}
+        known: dict[str, tuple] = {}
+        for m in reversed(self.measurements(variant)):
+            steps = m.conditions.get("steps")
+            if m.kind not in found or not isinstance(steps, int):
+                continue
+            key = (*(m.conditions.get(name) for name in ("images_hash", "seed", "device", "threads", "batch")), m.n * (m.kind == kind))
+            if known.setdefault(m.kind, key) == key:
+                found[m.kind].setdefault(steps, m)
+        both = sorted(found[kind].keys() & found["draw"].keys(), reverse=True)
+        return [(steps, found[kind][steps], found["draw"][steps]) for steps in both]
+
+    def lineage(self, variant: str) -> list[Variant]:
+        """From the original down to the variant itself."""
         chain: list[Variant] = []
         at = self._variants.get(variant)
         while at is not None and at not in chain:

@@ -32,7 +32,7 @@ def holds_graph(folder: Path) -> bool:
     return (folder / "model.onnx").is_file() or any((folder / "onnx").glob("*.onnx"))
 
 
-def problem(record: ExportRecord) -> str:
+def why_not(record: ExportRecord) -> str:
     """Why a remembered export can't be used any more, as a sentence; '' where it can."""
     folder = Path(record.folder)
     if not folder.is_dir():
@@ -57,7 +57,7 @@ def models(workspace: Workspace, variants: Iterable[Variant]) -> list[Variant]:
         if variant.info.task != "causal-lm":
             continue
         for record in workspace.exports(variant.id):
-            if not problem(record):
+            if not why_not(record):
                 ledger = variant.ledger.model_copy(update={"bytes_on_disk": record.bytes})
                 name = f"{variant.name} ({title(record)})"
                 changes = {"id": reference(record.folder), "name": name, "parent": variant.id, "ledger": ledger, "created": record.made}
@@ -70,6 +70,6 @@ def find(workspace: Workspace, folder: str | Path) -> tuple[Variant, ExportRecor
     wanted = str(Path(folder).expanduser().absolute())
     for variant in workspace.variants():
         for record in workspace.exports(variant.id):
-            if record.folder == wanted and not problem(record):
+            if record.folder == wanted and not why_not(record):
                 return variant, record
     return None

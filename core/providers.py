@@ -52,4 +52,5 @@ def fallback_note(asked: str, got: str) -> str:
     """What to say where another provider than the one asked for took the graph on; '' where it's that one."""
     if got == (asked or CPU):
         return ""
-    return f"{TITLES.get(asked, asked)} didn't take this graph on: {TITLES.get(got, got)} computes it."
+    note = f"{TITLES.get(asked, asked)} didn't take this graph on: {TITLES.get(got, got)} computes it."
+    return note

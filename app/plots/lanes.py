@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.decode_run import PLAIN_LANE, RIVAL, SPECULATIVE, DecodeRun
+from app.decode_run import BESIDE_LANE, PLAIN_LANE, RIVAL, SPECULATIVE, DecodeRun
 
-LANE_COLORS = {SPECULATIVE: "accent", RIVAL: "bonus_edge", PLAIN_LANE: "muted"}
-LANE_DASHES = {SPECULATIVE: None, RIVAL: [7, 2.5], PLAIN_LANE: [3, 3]}  # in widths of the line; None: solid
+LANE_COLORS = {SPECULATIVE: "accent", RIVAL: "bonus_edge", PLAIN_LANE: "muted", BESIDE_LANE: "warn"}
+LANE_DASHES = {SPECULATIVE: None, RIVAL: [7, 2.5], PLAIN_LANE: [3, 3], BESIDE_LANE: [1, 2]}  # in widths of the line; None: solid
 translate = QCoreApplication.translate
 
 
@@ -15,6 +15,8 @@ def lane_title(run: DecodeRun, lane: str) -> str:
     """A lane's name on screen: who drafts where two do, else what it does."""
     if lane == PLAIN_LANE:
         return translate("acceptance", "plain")
+    if lane == BESIDE_LANE:
+        return run.rival_name or translate("acceptance", "beside it")
     if RIVAL not in run.lanes:
         return translate("acceptance", "speculative")
     name = run.rival_name if lane == RIVAL else run.draft_name

@@ -148,7 +148,7 @@ def row(workspace: Workspace, variant: Variant) -> dict[str, Any]:
         "effective_bits": variant.ledger.effective_bits,
         "fingerprint": variant.fingerprint,
         "notes": list(variant.notes),
-        "exports": [e.model_dump(mode="json", exclude_none=True) | {"problem": exports.problem(e)} for e in workspace.exports(variant.id)],
+        "exports": [e.model_dump(mode="json", exclude_none=True) | {"problem": exports.why_not(e)} for e in workspace.exports(variant.id)],
         "measurements": [m.model_dump(mode="json", exclude_none=True) for m in workspace.measurements(variant.id)],
     }
 

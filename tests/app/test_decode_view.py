@@ -15,6 +15,7 @@ from PySide6.QtGui import QImageReader
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
+from app import decode_drafting
 from app.decode_advanced import NUMBERS
 from app.decode_controls import NGRAM, PLAIN, WHY, in_lineage
 from app.decode_drafting import EARLY, PACKED, SKIP
@@ -313,17 +314,17 @@ def test_a_race_measures_and_ends_with_identical(lab):
 
 def test_three_lanes_stand_side_by_side_each_with_its_own_tokens(lab, qtbot):
     lanes = race(lab)
-    assert [pane.lane_name for pane in lab.panes if pane.isVisible()] == ["speculative", "rival", "plain"]
-    for pane in lab.panes:
+    assert [pane.lane_name for pane in lab.panes[:3] if pane.isVisible()] == ["speculative", "rival", "plain"]
+    for pane in lab.panes[:3]:
         rounds = lanes[pane.lane_name]
         assert len(pane.flow.cells) == 9 + sum(len(r.drafted) + 1 for r in rounds)
-    assert [pane.title.text() for pane in lab.panes] == ["student 1M", "Packed copy of the target", "plain"]
-    assert "tok/s" in lab.panes[1].pace.text()
+    assert [pane.title.text() for pane in lab.panes[:3]] == ["student 1M", "Packed copy of the target", "plain"]
+    assert "tok/s" in lab.panes[:3][1].pace.text()
     lab.beside_button.setChecked(False)
-    assert [pane.isVisible() for pane in lab.panes] == [True, False, False]
+    assert [pane.isVisible() for pane in lab.panes[:3]] == [True, False, False]
     assert not lab.pane.head.isVisible()
     lab.beside_button.setChecked(True)
-    assert all(pane.isVisible() for pane in lab.panes)
+    assert all(pane.isVisible() for pane in lab.panes[:3])
 
 
 def test_a_card_belongs_to_one_lane_at_a_time(lab):
@@ -344,10 +345,10 @@ def test_a_replay_moves_every_lane_by_its_own_clock(lab):
     lab._player.stop()  # the test is the clock
     moment = lab.shown_run.end / 3
     lab._advance(moment)
-    for pane in lab.panes:
+    for pane in lab.panes[:3]:
         assert pane.done == pane.lane.index_at(moment)
     lab._advance(1e9)
-    assert all(pane.done == len(pane.lane.rounds) for pane in lab.panes)
+    assert all(pane.done == len(pane.lane.rounds) for pane in lab.panes[:3])
 
 
 def test_a_greedy_race_says_how_each_lane_ended(lab):
@@ -1191,7 +1192,7 @@ def test_costs_measured_beforehand_are_kept_with_the_run(lab):
     assert head["rival_name"] == "Packed copy of the target"
     lab.open_recording(path)
     assert lab.shown_run.costs["speculative"].target[16] == 0.061
-    assert [pane.lane_name for pane in lab.panes] == ["speculative", "rival", "plain"]
+    assert [pane.lane_name for pane in lab.panes[:3]] == ["speculative", "rival", "plain"]
 
 
 def test_plots_say_what_is_missing(lab):
@@ -1227,3 +1228,73 @@ def test_plots_tell_what_is_under_the_pointer(lab):
     assert said["costs"] == "target, 4 tokens: 33.50 ms"
     assert said["race"].splitlines()[0] == "0.20 s"
     assert len(said["race"].splitlines()) == 4
+
+
+# ---- exports ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_exports(qtbot, tmp_path):
+    """The lab of a workspace in which two variants were exported."""
+    import json
+
+    from core.records import ExportRecord
+    from core.workspace import Workspace
+
+    make_workspace(tmp_path / "w", VARIANTS)
+    home = Workspace(tmp_path / "w")
+    generators = [v for v in home.variants() if v.info.task == "causal-lm" and v.info.tokenizer][:2]
+    for v in generators:
+        folder = tmp_path / f"onnx-{v.id}"
+        folder.mkdir()
+        (folder / "export_report.json").write_text(json.dumps({"made": "now"}))
+        record = ExportRecord(folder=str(folder), made="now", profile="fast", weights="float32", bytes=5)
+        home.add_export(v.id, record)
+    view = make_lab(qtbot, tmp_path / "w", make=False)
+    return view, [v.id for v in generators], [f"onnx:{tmp_path}/onnx-{v.id}" for v in generators]
+
+
+def test_exports_are_offered_as_targets_and_drafts_and_never_chosen_by_themselves(with_exports):
+    view, (first, _), (target, draft) = with_exports
+    assert not view.controls.target_id.startswith("onnx:")
+    assert not view.controls.draft_id.startswith("onnx:")
+    assert view.set_target(target)
+    assert view.set_draft(draft)
+    box = view.controls.target
+    assert box.currentData(decode_drafting.BADGE) == "ONNX"
+    assert box.itemData(box.findData(first, decode_drafting.ID), decode_drafting.BADGE) is None
+    spec = view.controls.spec("w")
+    assert (spec.target, spec.draft, spec.proposer, spec.beside) == (target, draft, "draft", None)
+    assert view.controls.problem() == ""
+
+
+def test_an_exported_target_leaves_out_what_it_cant(with_exports):
+    view, _, (target, draft) = with_exports
+    view.set_target(target)
+    who = view.controls.main.who
+    for way in (PACKED, EARLY, SKIP):
+        assert not who.model().item(who.findData(way, decode_drafting.ID)).isEnabled()
+    view.set_draft(draft)
+    view.controls.verifier.setCurrentIndex(view.controls.verifier.findData("tree"))
+    assert "can't check a tree" in view.controls.problem()
+    view.set_target(view.controls._variants[target].parent)  # to whom the tree is no obstacle
+    assert "can't check a tree" not in view.controls.problem()
+
+
+def test_a_race_with_another_form_of_the_target(with_exports):
+    """torch beside its export, with a draft and without one: lane 'beside', named by what it is."""
+    view, (first, _), (target, draft) = with_exports
+    view.set_target(target)
+    view.set_draft(draft)
+    view.controls.race.setChecked(True)
+    assert view.controls.rival.who.choose(decode_drafting.BESIDE + first)
+    spec = view.controls.spec("w")
+    assert (spec.beside, spec.rival, spec.race) == (first, None, True)
+    assert view.controls.rival_name().endswith("by torch, plain")
+    view.set_draft("")
+    assert view.controls.race.isEnabled()
+    assert view.controls.spec("w").beside == first
+    view.set_target(first)
+    assert view.controls.spec("w").beside is None  # not beside itself
+    view.controls.set_spec(spec)
+    assert view.controls.spec("w").beside == first

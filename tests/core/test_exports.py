@@ -46,13 +46,13 @@ def test_a_line_cut_short_is_passed_over(home, add_variant, tmp_path):
 
 def test_what_became_of_a_folder_is_said(tmp_path):
     record = exported(tmp_path / "a")
-    assert exports.problem(record) == ""
+    assert exports.why_not(record) == ""
     exported(tmp_path / "a", made="2026-03-03")
-    assert exports.problem(record) == "Another export lies in its folder by now."
+    assert exports.why_not(record) == "Another export lies in its folder by now."
     (tmp_path / "a" / "export_report.json").unlink()
-    assert exports.problem(record) == "Its folder holds something else by now."
+    assert exports.why_not(record) == "Its folder holds something else by now."
     shutil.rmtree(tmp_path / "a")
-    assert exports.problem(record) == "Its folder isn't there any more."
+    assert exports.why_not(record) == "Its folder isn't there any more."
 
 
 def test_exports_stand_where_variants_do(home, add_variant, tmp_path):

@@ -66,7 +66,7 @@ def test_an_export_is_remembered_with_its_check(home, exported):
     (record,) = home.exports("pico-000000")
     assert record.folder == str(folder)
     assert (record.made, record.bytes, record.max_abs, record.top1) == (report["made"], report["bytes"], report["max_abs"], 1.0)
-    assert exports.problem(record) == ""
+    assert exports.why_not(record) == ""
 
 
 def test_three_ways(home, exported, pico_llama):
