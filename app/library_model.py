@@ -80,12 +80,12 @@ class Library(QObject):
         self._stamp: dict[tuple[str, str], tuple[int, int]] = {}
         self._variants: dict[str, Variant] = {}
         self._measurements: dict[str, list[Measurement]] = {}
+        self._exports: dict[str, list[ExportRecord]] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(POLL_MS)
         self._timer.timeout.connect(self.refresh)
 
     # -- the workspace
-        self._exports: dict[str, list[ExportRecord]] = {}
 
     def open(self, folder: str | Path, create: bool = True) -> None:
         """Opens a workspace; raises UserError where the folder isn't one or can't become one."""
@@ -123,14 +123,14 @@ class Library(QObject):
             if file == "measurements.jsonl":
                 self._measurements[name] = self.workspace.measurements(name)
                 continue
+            if file == "exports.jsonl":
+                self._exports[name] = self.workspace.exports(name)
+                continue
             self._variants.pop(name, None)
             self.problems.pop(name, None)
             if (name, file) not in stamp:
                 continue
             try:
-            if file == "exports.jsonl":
-                self._exports[name] = self.workspace.exports(name)
-                continue
                 self._variants[name] = self.workspace.variant(name)
             except UserError as problem:  # a damaged record is listed as one; the rest of the workspace goes on
                 self.problems[name] = problem
@@ -153,11 +153,6 @@ class Library(QObject):
         """Everything measured on it, oldest first."""
         return self._measurements.get(variant, []) if variant in self._variants else []
 
-    def latest(self, variant: str, kind: str) -> Measurement | None:
-        return next((m for m in reversed(self.measurements(variant)) if m.kind == kind), None)
-
-    def lineage(self, variant: str) -> list[Variant]:
-        """From the original down to the variant itself."""
     def exports(self, variant: str) -> list[ExportRecord]:
         """What was exported of it, oldest first; whether that's still there: core.exports.why_not."""
         return self._exports.get(variant, []) if variant in self._variants else []

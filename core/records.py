@@ -157,10 +157,6 @@ class Measurement(Record):
         return (self.value - 1.96 * self.stderr, self.value + 1.96 * self.stderr) if self.stderr is not None else None
 
 
-class Variant(Record):
-    """A model in the workspace: an original, or what a recipe made of one. Its folder is what transformers loads."""
-
-    id: str
 class ExportRecord(Record):
     """What's remembered of an ONNX export of a variant: where it was written, what it is, and what its check found."""
 
@@ -175,6 +171,10 @@ class ExportRecord(Record):
     kl: float | None = None
 
 
+class Variant(Record):
+    """A model in the workspace: an original, or what a recipe made of one. Its folder is what transformers loads."""
+
+    id: str
     name: str
     parent: str | None = None
     kind: Kind = "original"
@@ -323,6 +323,9 @@ class Choice(Spec):
     seed: int = 0
 
 
+Provider = Literal["", "cpu", "cuda", "directml", "coreml", "openvino"]  # what onnxruntime computes by; '': the CPU
+
+
 class GenerateSpec(Drafting, Choice):
     """Result: see core.decode.lab.generate. Lanes: 'speculative' (this spec's own drafting), 'rival', 'plain', 'beside'.
 
@@ -334,12 +337,11 @@ class GenerateSpec(Drafting, Choice):
     target: str
     prompt: str = ""
     messages: tuple[Turn, ...] = ()  # instead of `prompt`: a chat, written by the model's own template
-Provider = Literal["", "cpu", "cuda", "directml", "coreml", "openvino"]  # what onnxruntime computes by; '': the CPU
-
-
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
     race: bool = False  # also decode plainly, with the same seed, in turns with the other lanes
     rival: Drafting | None = None  # a second way to draft, as one more lane of the race
+    beside: str | None = None  # another form of the target, decoded plainly as one more lane: an export of it, or what it was made from
+    provider: Provider = ""  # for exports
     kv_bits: Literal[8, 4] | None = None  # keys and values kept in so few bits, of the target and of who drafts; None: as they are
     paused: bool = False  # wait for Control 'step' or 'resume' before the first round
 
@@ -348,8 +350,6 @@ class FindDraftSpec(Choice):
     """Result {plain, rows, best}: every way to draft for a target, tried on the person's prompts. See core.decode.find."""
 
     kind: Literal["find-draft"] = "find-draft"
-    beside: str | None = None  # another form of the target, decoded plainly as one more lane: an export of it, or what it was made from
-    provider: Provider = ""  # for exports
     workspace: str
     target: str
     prompts: tuple[str, ...]
@@ -431,14 +431,6 @@ class TryExportSpec(Spec):
     folder: str
     prompt: str
     max_new_tokens: int = 64
-
-
-class SensitivitySpec(Spec):
-    """Result {file}: a core.allocation.SensitivityMap as JSON in the variant's folder. Layers come as LayerMeasured while it runs.
-
-    What was measured before under the same settings is taken up again, so that a cancelled job goes on where it stopped.
-    """
-
     provider: Provider = ""
 
 
@@ -470,6 +462,14 @@ class LookExportSpec(Spec):
 
     kind: Literal["look-export"] = "look-export"
     folder: str
+
+
+class SensitivitySpec(Spec):
+    """Result {file}: a core.allocation.SensitivityMap as JSON in the variant's folder. Layers come as LayerMeasured while it runs.
+
+    What was measured before under the same settings is taken up again, so that a cancelled job goes on where it stopped.
+    """
+
     kind: Literal["sensitivity"] = "sensitivity"
     workspace: str
     variant: str

@@ -714,11 +714,11 @@ def turns_of(path: str) -> tuple[Turn, ...]:
     help="Keep keys and values in so few bits.",
 )
 @click.option("--race", is_flag=True, help="Decode plainly too, with the same seed, in turns, and compare.")
+@click.option("--beside", help="Another form of the target, decoded plainly in the same race: a variant, or the folder of an ONNX export.")
+@provider_option
 @click.option("--rival", metavar="HOW", help="A second way to draft beside the first: ngram, packed:gamma=7, draft:draft=NAME,gamma=6 …")
 @click.option("--prompt", help="The text to go on from.")
 @click.option("--chat", is_flag=True, help="The prompt is a user's message, written by the model's own chat template.")
-@click.option("--beside", help="Another form of the target, decoded plainly in the same race: a variant, or the folder of an ONNX export.")
-@provider_option
 @click.option("--system", help="With --chat: the system's message before it.")
 @click.option("--messages", type=click.Path(dir_okay=False, exists=True), help="A chat from a JSON file: a list of {role, content}.")
 @click.option("--rounds", type=click.Path(dir_okay=False, writable=True), help="Write every round to this file as JSON lines.")
@@ -727,10 +727,10 @@ def generate(
     workspace: str | None,
     target: str,
     rival: str | None,
+    beside: str | None,
     prompt: str | None,
     chat: bool,
     system: str | None,
-    beside: str | None,
     messages: str | None,
     rounds: str | None,
     device: str,
@@ -828,10 +828,10 @@ def _same(lane: dict[str, Any]) -> str:
 @command("find-draft")
 @workspace_option
 @target_option
+@provider_option
 @click.option("--prompt", "prompts", multiple=True, help="A prompt like those that you'll use; may be repeated.")
 @click.option("--prompts-file", type=click.Path(dir_okay=False, exists=True), help="A text file with prompts, a blank line between them.")
 @click.option("--draft", "drafts", multiple=True, help="A variant to try; may be repeated. [default: every one that can]")
-@provider_option
 @click.option(
     "--proposer",
     "proposers",
@@ -1147,9 +1147,6 @@ def export_onnx(
     _export(spec, source.name, device, as_json, debug)
 
 
-@command("inspect-onnx")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False))
-def inspect_onnx(folder: str, as_json: bool, debug: bool) -> None:
 @command("compare-export")
 @workspace_option
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
@@ -1219,6 +1216,9 @@ def classify_export(
         click.echo(f"note: {note}", err=True)
 
 
+@command("inspect-onnx")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+def inspect_onnx(folder: str, as_json: bool, debug: bool) -> None:
     """What an exported graph is made of: operators, what was fused or packed, and where its bytes are."""
     from core.export.contents import contents
 
