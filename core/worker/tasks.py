@@ -217,8 +217,8 @@ def _apply_one(
             home=place.home if place else None,
             likeness=None if images is None else lambda drawer, steps, count: frechet.distance(drawer, images, steps, count, run),
             costs=lambda target, draft, longest: calibrate.pair(target, draft, longest, run.check_cancelled),
-            work=place.work if place else None,
             duel=lambda target: Duel(target, run.check_cancelled),
+            work=place.work if place else None,
         )
         outcome = method.apply(loaded.model, params, run, given)
         notes, model, stored, files = outcome.notes, outcome.model, outcome.dtype, outcome.files
@@ -626,8 +626,8 @@ def _held(
     A quantized draft stays packed: it's faster, and a draft needn't be exact. The target computes in `dtype`, and so does what's at
     place `beside`, which doesn't draft.
     """
-    keys = [
     drafts = [place not in (0, beside) for place in range(len(wanted))]
+    keys = [
         (folder, v.fingerprint, run.device, dtype, drafts[place] and draft_words.has_words(folder), drafts[place] and _packs(v, run))
         for place, (v, folder) in enumerate((v, exported.path(workspace, v)) for v in wanted)
     ]
@@ -640,10 +640,10 @@ def _held(
     for key, variant in zip(keys, wanted, strict=True):
         if key not in _HELD:
             run.stage("Loading", variant.name)
-            halved = dtype == "bfloat16" and run.device == "cpu" and _products_in_bfloat16(variant)
             if isinstance(variant, exported.Exported):
                 _HELD[key] = variant.loaded(run)
                 continue
+            halved = dtype == "bfloat16" and run.device == "cpu" and _products_in_bfloat16(variant)
             loaded = load.load(workspace.path(variant.id), device=run.device, dtype="float32" if halved else dtype, packed=key[-1])
             loaded.info = loaded.info.model_copy(update={"name": variant.name})  # so that what's refused is called what the person calls it
             if key[-2]:
@@ -705,9 +705,9 @@ def find_draft(job: Job, run: Run) -> dict[str, Any]:
         known = exported.source(workspace, record)
         able = [v for v in workspace.variants() if v.id != record.id and (known is None or not pairing.draft_problem(known, v))]
         able.sort(key=lambda v: v.ledger.parameters)
-    else:
         made = [exported.named(workspace, v.id, spec.provider) for v in exports.models(workspace, able + ([known] if known else []))]
         able += [one for one in made if one.id != record.id]
+    else:
         able = [exported.named(workspace, name, spec.provider) for name in spec.drafts]
 
     def candidate(variant: Variant | exported.Exported) -> find.Candidate:
@@ -718,9 +718,9 @@ def find_draft(job: Job, run: Run) -> dict[str, Any]:
 
 def _as_draft(variant: Variant | exported.Exported, workspace: Workspace, run: Run) -> Any:
     run.stage("Loading", variant.name)
-    return draft_words.for_drafting(load.load(workspace.path(variant.id), device=run.device, dtype="float32", packed=_packs(variant, run)))
     if isinstance(variant, exported.Exported):
         return variant.loaded(run)
+    return draft_words.for_drafting(load.load(workspace.path(variant.id), device=run.device, dtype="float32", packed=_packs(variant, run)))
 
 
 def check_exactness(job: Job, run: Run) -> dict[str, Any]:
@@ -759,8 +759,8 @@ def export(job: Job, run: Run) -> dict[str, Any]:
         where, kinds = {"folder": str(spec.to), "check": "restored and compared by sha256"}, [("sparse_bytes", "bytes")]
     else:
         report = onnx.export(folder, to, run, overwrite=spec.overwrite, options=spec.onnx)
-        kinds += [("onnx_kl", "kl")]  # where activations are rounded
         exported.remember(workspace, variant.id, to, report)
+        kinds += [("onnx_kl", "kl")]  # where activations are rounded
     found = []
     for kind, key in kinds:
         if isinstance(report.get(key), (int, float)):
@@ -824,7 +824,7 @@ TASKS = {
     "heads": heads.measure_heads,
     "export": export,
     "try-export": try_export,
-}
     "compare-export": exported.compare,
     "classify-export": exported.classified,
     "look-export": exported.look,
+}
