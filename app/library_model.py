@@ -58,6 +58,11 @@ def conditions_key(measurement: Measurement, variant: Variant) -> tuple:
     return (*sorted((k, repr(v)) for k, v in kept.items()), ("n", measurement.n), ("tokens", variant.info.tokens_hash))
 
 
+def own_steps(measurement: Measurement) -> bool:
+    """Whether it isn't of a model that drew in another number of steps than it's compared in."""
+    return not measurement.conditions.get("other_steps")
+
+
 def indistinguishable(a: Measurement, b: Measurement) -> bool:
     """Whether the two 95 % intervals overlap; False where one isn't known, since then nothing can be said."""
     if a.interval is None or b.interval is None:
@@ -211,7 +216,9 @@ class Library(QObject):
         """
         found: dict[str, dict[tuple, Measurement]] = {}
         for v in self._variants.values():
-            keyed = {conditions_key(m, v): m for m in self.measurements(v.id) if m.kind == kind}  # a later one replaces an earlier
+            mine = [m for m in self.measurements(v.id) if m.kind == kind]
+            mine = [m for m in mine if own_steps(m)] or mine
+            keyed = {conditions_key(m, v): m for m in mine}  # a later one replaces an earlier
             if keyed:
                 found[v.id] = keyed
         if not found:

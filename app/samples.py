@@ -376,8 +376,8 @@ def _drawn_table(rows: tuple[Drawn, ...], large: bool) -> QWidget:
             shown = label(distance, "muted")
             tip = QCoreApplication.translate(
                 "SamplesView",
-                "Fréchet distance of {n} drawings from the images: lower is more alike. Fewer drawings are further away, so it compares with "
-                "those of as many alone.",
+                "Fréchet distance of {n} drawings from the images: lower is more alike. Fewer drawings are further away, so only those of "
+                "as many compare.",
             )
             shown.setToolTip(tip.format(n=text.fmt_count(drawn.measured)))
             words.addWidget(shown)

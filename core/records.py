@@ -103,6 +103,10 @@ class SourceInfo(Record):
     vocabulary: int | None = None
     context: int | None = None  # tokens; of a diffusion model, levels of noise
     image_shape: tuple[int, int, int] | None = None  # (channels, height, width) of what a diffusion model draws
+    scheduler: str = ""  # of a diffusion model: 'DDIMScheduler'
+    prediction: str = ""  # what its network says: 'epsilon', 'sample', 'v_prediction'
+    steps: int | None = None  # that it was distilled to draw in; None: as many as one likes
+    classes: int | None = None  # that it was taught to draw
     tokens_hash: str = ""  # sha256 over the tokenizer's token strings in id order: equal means that a draft can be checked token by token
     quantization: str | None = None
     remote_code: bool = False
@@ -197,9 +201,12 @@ class Spec(Record):
 
 
 class InspectSpec(Spec):
+    """Result {info: a SourceInfo}; with `draw`, of a diffusion model in a folder {png, count, steps} too, or {why} where that'd take long."""
+
     kind: Literal["inspect"] = "inspect"
     source: str
     remote_code: bool = False
+    draw: int = 0  # images, side by side in a PNG
 
 
 class EstimateSpec(Spec):
@@ -264,6 +271,7 @@ class EvaluateSpec(Spec):
     labels: LabelsRef | None = None  # to measure a classifier on; None: those that it learnt from
     images: ImagesRef | None = None  # to measure a diffusion model against; None: those that it learnt from
     steps: int | None = Field(None, ge=1)  # to draw in, of a diffusion model; None: those that it was made for, else 32
+    also: tuple[int, ...] = ()  # numbers of steps to draw in besides, each with its speed: quality against time
 
 
 class SpeedSpec(Spec):

@@ -99,7 +99,7 @@ class TradeoffView(QFrame):
         self.note.setTextFormat(Qt.TextFormat.RichText)
         links = Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         self.note.setTextInteractionFlags(links)
-        self.note.linkActivated.connect(lambda kind: self.y_choice.setCurrentIndex(self.y_choice.findData(kind)))
+        self.note.linkActivated.connect(self._follow)
         self.note.setMinimumWidth(1)
 
         page = QWidget()
@@ -235,6 +235,10 @@ class TradeoffView(QFrame):
             lines.append(html.escape(said, quote=False) + self._link_to_another(unseen))
         if any(not d.comparable for d in dots):
             lines.append(self.tr("Hollow points were measured under other conditions: they can't be compared with the rest."))
+        if link := self._link_to_steps():
+            lines.append(link)
+        if self._plot is not None and self._plot.courses:
+            lines.append(html.escape(self.tr("Small points: the same model in so many steps."), quote=False))
         self.note.setText(" &nbsp; ".join(lines))
         self.note.setVisible(bool(lines))
 
@@ -245,6 +249,20 @@ class TradeoffView(QFrame):
             return ""
         words = self.tr("Show: {what}").format(what=measure(kinds[0]).title)
         return f' · <a href="{kinds[0]}" style="color:{theme().color("accent").name()}">{html.escape(words)}</a>'
+
+    def _follow(self, kind: str) -> None:
+        """A link of the note: the axis that has that figure shows it."""
+        box = self.y_choice if kind in Y_KINDS else self.x_choice
+        box.setCurrentIndex(box.findData(kind))
+
+    def _link_to_steps(self) -> str:
+        """A link to quality against the number of steps, where a model was measured in several and the plot doesn't show it."""
+        kind = self.y_choice.currentData()
+        drawn = kind in ("frechet", "image_accuracy") and self.x_choice.currentData() != "draw"
+        if not drawn or not any(len(self.library.by_steps(v.id, kind)) > 1 for v in self.library.variants()):
+            return ""
+        words = html.escape(self.tr("Show each number of steps, against drawing speed"))
+        return f'<a href="draw" style="color:{theme().color("accent").name()}">{words}</a>'
 
     def _evaluate(self) -> None:
         variants = self.library.variants()

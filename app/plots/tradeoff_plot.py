@@ -56,6 +56,14 @@ class Dot:
 
 
 @dataclass
+class Course:
+    """A model that draws in several numbers of steps: (steps, x, y) of each, from many to few."""
+
+    variant: Variant
+    points: list[tuple[int, float, float]]
+
+
+@dataclass
 class Ghost:
     """A variant being made: x is an estimate where there is one, y its parent's, since its own isn't measured yet.
 
@@ -91,6 +99,7 @@ class TradeoffPlot(Chart):
         self.library, self.board = library, board
         self.x_kind, self.y_kind = "disk", "perplexity"
         self.dots: list[Dot] = []
+        self.courses: list[Course] = []
         self.ghosts: list[Ghost] = []
         self.hovered: str = ""
         self.budget_axis = ""
@@ -116,6 +125,7 @@ class TradeoffPlot(Chart):
         self._stairs = pg.PlotCurveItem(antialias=True)
         self._lineage = pg.PlotCurveItem(antialias=True)
         # drawn as shapes at every painting: cached pictures of them would snap to whole pixels
+        self._courses: dict[str, pg.PlotCurveItem] = {}  # by variant: quality against the number of steps
         self._rings, self._points = (pg.ScatterPlotItem(pxMode=True, antialias=True, useCache=False) for _ in range(2))
         self._intervals: dict[tuple[str, bool], pg.ErrorBarItem] = {}  # by kind, and whether on the front
         self._budget_line = pg.InfiniteLine(movable=True)
@@ -209,6 +219,7 @@ class TradeoffPlot(Chart):
             ends = sorted(e for e in (self.y_up(max(value, 1e-12)) for value in interval) if e is not None) if interval else []
             low, high = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
             self.dots.append(Dot(v, score.measurement, x, y, low, high, score.comparable))
+        self.courses = self._read_courses()
         fair = [d for d in self.dots if d.comparable]
         for i in g.pareto([(d.x, d.y) for d in fair], less_x=self.less_x, less_y=False):
             fair[i].front = True
@@ -217,6 +228,20 @@ class TradeoffPlot(Chart):
             self._fit()
         self._find_best()
         self.arrange()
+
+    def _read_courses(self) -> list[Course]:
+        if self.x_kind != "draw" or self.y_kind not in ("frechet", "image_accuracy"):
+            return []
+        found = []
+        for dot in self.dots:
+            places = [
+                (steps, math.log2(speed.value), up)
+                for steps, likeness, speed in self.library.by_steps(dot.variant.id, self.y_kind)
+                if speed.value > 0 and (up := self.y_up(likeness.value)) is not None
+            ]
+            if len(places) > 1:
+                found.append(Course(dot.variant, places))
+        return found
 
     def front(self) -> list[Dot]:
         """The front's points from the cheapest to the best."""
@@ -227,13 +252,15 @@ class TradeoffPlot(Chart):
         if not self.dots:
             self.set_ranges((3.0, 8.0), (-1.5, -1.0) if measure(self.y_kind).less else (0.0, 100.0))
             return
-        xs = [d.x for d in self.dots] + [s.x for s in self.ghosts]
+        drawn = [place for course in self.courses for place in course.points]
+        xs = [d.x for d in self.dots] + [s.x for s in self.ghosts] + [x for _, x, _ in drawn]
         low, high = g.padded(min(xs), max(xs), 0.1, least=1.5)
         across = (low - 0.06 * (high - low), high)  # room for labels up-left of the first point
-        ys = [d.y for d in self.dots]
+        ys = [d.y for d in self.dots] + [y for _, _, y in drawn]
         spec = measure(self.y_kind)
         least = 0.06 if spec.log else {"%": 4.0}.get(spec.unit, 0.02)
-        bottom, top = g.without_outliers(ys, [d.y for d in self.dots if d.front] or ys, stretch=0.6)
+        keep = ys if drawn else [d.y for d in self.dots if d.front] or ys  # a course is looked at to its end
+        bottom, top = g.without_outliers(ys, keep, stretch=0.6)
         # the front's intervals belong to the picture, as long as they leave many points a quarter of the height
         reach = 1.5 * max(top - bottom, least) if len(self.dots) > FEW else math.inf  # few have the room for the whole
         ends = [(d.low, d.high) for d in self.dots if d.front and d.low is not None and d.high is not None]
@@ -372,6 +399,7 @@ class TradeoffPlot(Chart):
             return
         self.box.setMouseEnabled(bool(self.dots), bool(self.dots))
         stairs = self._arrange_front()
+        self._arrange_courses()
         self._arrange_intervals()
         self._arrange_points()
         self._arrange_budget()
@@ -395,6 +423,42 @@ class TradeoffPlot(Chart):
     def _shown_at(self, dot: Dot) -> g.Point:
         """A point's place in plot coordinates, that of a pinned one at the lower edge."""
         return (dot.x, self.from_screen(self.position(dot))[1]) if self.pinned(dot) else (dot.x, dot.y)
+
+    def _arrange_courses(self) -> None:
+        """A line through what each model gives in each number of steps; the numbers are painted over it."""
+        shown = {course.variant.id: course for course in self.courses}
+        for gone in self._courses.keys() - shown.keys():
+            self.removeItem(self._courses.pop(gone))
+        for id, course in shown.items():
+            if id not in self._courses:
+                self._courses[id] = pg.PlotCurveItem(antialias=True)
+                self._courses[id].setZValue(8)
+                self.addItem(self._courses[id], ignoreBounds=True)
+            color = theme().kind_color(course.variant.kind)
+            color.setAlphaF(0.8)
+            _, xs, ys = zip(*course.points, strict=True)
+            self._courses[id].setData(list(xs), list(ys), pen=self.pen(color, 1.4))
+
+    def _paint_courses(self, painter: QPainter) -> None:
+        """A small dot and the number for each number of steps."""
+        painter.save()
+        painter.setFont(ui_font(11))
+        metrics = QFontMetricsF(ui_font(11))
+        area = self.area()
+        for course in self.courses:
+            color = theme().kind_color(course.variant.kind)
+            for steps, x, y in course.points:
+                at = self.to_screen(x, y)
+                if not area.adjusted(-1, -1, 1, 1).contains(at):
+                    continue
+                painter.setPen(QPen(theme().color("surface"), 1))
+                painter.setBrush(color)
+                painter.drawEllipse(at, 3.5, 3.5)
+                words = str(steps)
+                left = min(at.x() + 6, area.right() - metrics.horizontalAdvance(words))
+                painter.setPen(theme().color("text2"))
+                painter.drawText(QPointF(left, at.y() + 12 if at.y() + 14 < area.bottom() else at.y() - 6), words)
+        painter.restore()
 
     def _arrange_intervals(self) -> None:
         """Error bars, one item for each colour; those smaller than their point are left to the card."""
@@ -484,6 +548,7 @@ class TradeoffPlot(Chart):
         """What's painted by hand over the items: labels, ghosts, the budget's words, the focus, the card."""
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_courses(painter)
         for name in self._labels:
             painter.setFont(ui_font(12, SEMIBOLD) if name.chosen else ui_font(12))
             painter.setPen(theme().color("text" if name.chosen else "text2"))

@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QSpinBox, QWidg
 
 from app.forms import FileField, calm_wheel
 from app.theme import kind_icon
-from app.wizards.base import DeviceChoice, Page, TextChoice, VariantList, Wizard, keep, label, recall, spoken
+from app.wizards.base import DeviceChoice, ImagesChoice, Page, TextChoice, VariantList, Wizard, keep, label, recall, spoken
 from app.wizards.plans import EvaluatePlan
+
+COURSE = (32, 16, 8, 4, 2, 1)  # steps
 
 
 class EvaluateDialog(Wizard):
@@ -25,6 +27,8 @@ class EvaluateDialog(Wizard):
         plan.max_tokens = int(last["max_tokens"]) if last.get("max_tokens") else plan.max_tokens
         plan.context = int(last["context"]) if last.get("context") else None
         plan.speed = bool(last.get("speed", True))
+        plan.also = COURSE if last.get("course") else ()
+        plan.images = last.get("images")
         if plan.variants:
             able = [v for v in library.lineage(plan.variants[0]) if not plan.reference_problem(v)]
             root = able[0] if able else library.root(plan.variants[0])
@@ -49,7 +53,9 @@ class EvaluateDialog(Wizard):
 
     def submit(self) -> str:
         plan = self.plan
-        keep("evaluate", {"text": plan.text, "max_tokens": plan.max_tokens, "context": plan.context, "speed": plan.speed})
+        said = {"text": plan.text, "max_tokens": plan.max_tokens, "context": plan.context, "speed": plan.speed}
+        said |= {"course": bool(plan.also), "images": plan.images}
+        keep("evaluate", said)
         jobs = [self.board.submit(spec, self.tr("Measure {name}").format(name=name), plan.device) for name, spec in plan.specs()]
         for job in jobs[:-1]:
             self.submitted.emit(job)
@@ -62,7 +68,7 @@ class MeasurePage(Page):
         self.say(
             self.tr("Measure"),
             self.tr("Measure a variant"),
-            self.tr("Figures taken on the same text, with the same context and as many tokens, can be compared."),
+            self.tr("Figures taken on the same text or images, under the same settings, can be compared."),
         )
         self.wizard = wizard
         plan = wizard.plan
@@ -97,9 +103,10 @@ class MeasurePage(Page):
         grid = QGridLayout()
         grid.setHorizontalSpacing(18)
         grid.setVerticalSpacing(5)
+        self.comparing: list[QWidget] = []  # what a model that draws is never asked
         fields = (
-            (self.tr("Compare with"), self.reference),
             (self.tr("Device"), self.device),
+            (self.tr("Compare with"), self.reference),
             (self.tr("Context"), self.context),
             (self.tr("Read at most, tokens"), self.tokens),
         )
@@ -109,6 +116,8 @@ class MeasurePage(Page):
             caption.setBuddy(widget)
             if row:
                 caption.setContentsMargins(0, 8, 0, 0)
+            if widget is not self.device:
+                self.comparing += [caption, widget]
             grid.addWidget(caption, 2 * row, at)
             grid.addWidget(widget, 2 * row + 1, at)
             grid.setColumnStretch(at, 1)
@@ -128,6 +137,38 @@ class MeasurePage(Page):
         self.body.addWidget(self.labels)
         self.body.addLayout(grid)
         self.body.addWidget(self.speed)
+        self.images_title = label(self.tr("Images"), "section", self)
+        self.images = ImagesChoice(self.tr("Those that it learnt from"), "", self)
+        self.images.setObjectName("images")
+        self.images.set_path(plan.images)
+        self.drawing = QWidget(self)
+        row = QGridLayout(self.drawing)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setHorizontalSpacing(18)
+        row.setVerticalSpacing(5)
+        self.steps = QComboBox(self.drawing)
+        self.steps.setObjectName("steps")
+        self.steps.addItem(self.tr("As many as it was made for"), None)
+        for n in (1, 2, 4, 8, 16, 32, 64):
+            self.steps.addItem(self.tr("{n} steps").format(n=n), n)
+        self.steps.setToolTip(self.tr("Steps from noise to image. A model that wasn't made for a number is drawn from in 32."))
+        calm_wheel(self.steps)
+        caption = label(self.tr("Steps to draw in"), parent=self.drawing, wrap=False)
+        caption.setBuddy(self.steps)
+        self.course = QCheckBox(self.tr("And in 32, 16, 8, 4, 2 and 1 steps: quality against time"), self.drawing)
+        self.course.setObjectName("course")
+        self.course.setToolTip(self.tr("The plot then shows a line for each model. Takes about twice as long as 32 steps alone."))
+        self.course.setChecked(bool(plan.also))
+        row.addWidget(caption, 0, 0)
+        row.addWidget(self.steps, 1, 0)
+        row.addWidget(self.course, 2, 0)
+        at = self.body.indexOf(grid)
+        for part in (self.images_title, self.images, self.drawing):
+            self.body.insertWidget(at, part)
+            at += 1
+        self.images.changed.connect(self._changed)
+        self.steps.currentIndexChanged.connect(lambda _: self._changed())
+        self.course.toggled.connect(lambda _: self._changed())
         self.fill()
         self.list.chosen.connect(self._chosen)
         self.text.changed.connect(self._changed)
@@ -150,6 +191,10 @@ class MeasurePage(Page):
             part.setVisible(self.wizard.plan.classifies)
         for part in (self.text_title, self.text):
             part.setVisible(self.wizard.plan.reads_text)
+        for part in (self.images_title, self.images, self.drawing):
+            part.setVisible(self.wizard.plan.draws)
+        for part in (*self.comparing, self.speed):
+            part.setVisible(self.wizard.plan.compares)
 
     def _fill_references(self) -> None:
         plan = self.wizard.plan
@@ -184,6 +229,8 @@ class MeasurePage(Page):
         plan.context = self.context.value() or None
         plan.max_tokens = self.tokens.value()
         plan.speed = self.speed.isChecked()
+        plan.images, plan.steps = self.images.path(), self.steps.currentData()
+        plan.also = COURSE if self.course.isChecked() else ()
         plan.device = self.device.device()
         self.changed.emit()
 

@@ -14,14 +14,31 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QFrame, QGridLa
 
 import resources
 from app.forms import calm_wheel, local_paths
+from app.samples import Pictures
 from app.text import core_text, failure_text, fmt_bytes, fmt_count, fmt_percent
 from app.theme import icon, icon_pixmap, theme
-from app.wizards.base import Card, DeviceChoice, Facts, Notice, Page, TextChoice, Wizard, button, column, keep, label, recall, spoken
+from app.wizards.base import (
+    Card,
+    DeviceChoice,
+    Facts,
+    ImagesChoice,
+    Notice,
+    Page,
+    TextChoice,
+    Wizard,
+    button,
+    column,
+    keep,
+    label,
+    recall,
+    spoken,
+)
 from app.wizards.plans import OpenPlan, dropped_source, memory_problem, source_kind
-from core.events import Failed, Finished
+from core.events import Drawn, Failed, Finished
 from core.records import InspectSpec, SourceInfo
 
 ASK_DELAY_MS = 400
+DRAWN = 10  # images of a first look
 PARTS = ("embedding", "attention", "mlp", "norm", "head", "other")
 
 
@@ -83,9 +100,22 @@ class OpenModelWizard(Wizard):
             return
         if info is not None:
             self.what.tell_info(info)
+            if info.task == "diffusion":
+                self._draw(question)
         else:
             self.what.tell_failure(event)
         self.refresh()
+
+    def _draw(self, question: tuple[str, bool]) -> None:
+        """Asks for a few images, once it's known that the model draws some."""
+        source = str(Path(question[0]).expanduser().absolute())
+        self.what.tell_drawing()
+
+        def answer(event: Any) -> None:
+            if self.plan.question == question:
+                self.what.tell_drawn(event)
+
+        self._question = self.ask(InspectSpec(source=source, draw=DRAWN), answer)
 
     def catalogue_came(self) -> None:
         self.baseline.device.fill()
@@ -359,15 +389,17 @@ class _Bar(QWidget):
 class WhatPage(Page):
     def __init__(self, wizard: OpenModelWizard):
         super().__init__("what")
-        self.say(
-            self.tr("What it is"), self.tr("What it is"), self.tr("Read from headers and configuration; no weight has been loaded yet.")
-        )
+        self.say(self.tr("What it is"), self.tr("What it is"), self.tr("Read from headers and configuration, before anything is copied."))
         self.wizard = wizard
         self.notice = Notice(self)
         self.notice.setObjectName("inspection")
         self.told = QWidget(self)
         box = column(self.told, 14)
         self.facts = Facts(self.told)
+        self.drawn_title = label(self.tr("What it draws"), "section", self.told)
+        self.drawn_text = label(role="caption", parent=self.told)
+        self.drawn_text.setObjectName("drawn")
+        self.drawn = QVBoxLayout()
         self.parts_title = label(self.tr("Parameters by component"), "section", self.told)
         self.parts = PartsBar(self.told)
         self.memory_title = label(self.tr("Memory"), "section", self.told)
@@ -376,6 +408,12 @@ class WhatPage(Page):
         self.warnings = QVBoxLayout()
         self.warnings.setSpacing(8)
         box.addWidget(self.facts)
+        drawing = QVBoxLayout()
+        drawing.setSpacing(6)
+        drawing.addWidget(self.drawn_title)
+        drawing.addLayout(self.drawn)
+        drawing.addWidget(self.drawn_text)
+        box.addLayout(drawing)
         box.addWidget(self.parts_title)
         box.addWidget(self.parts)
         box.addWidget(self.memory_title)
@@ -423,6 +461,7 @@ class WhatPage(Page):
         download = self.tr("Opening it will download {size} from the Hub.").format(size=fmt_bytes(info.bytes_on_disk)) if hub else ""
         self.notice.tell(download, "info")
         self.facts.show_pairs(self._pairs(info))
+        self._clear_drawn()
         self.parts.show_parts(info.components)
         for widget in (self.parts, self.parts_title):
             widget.setVisible(bool(info.components))
@@ -438,6 +477,35 @@ class WhatPage(Page):
             notice.tell(core_text(warning), "warning")
         self.remote.setVisible(info.remote_code)
         self.told.show()
+
+    def _clear_drawn(self) -> None:
+        while self.drawn.count():
+            widget = self.drawn.takeAt(0).widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.drawn_title.hide()
+        self.drawn_text.hide()
+
+    def tell_drawing(self) -> None:
+        self._clear_drawn()
+        self.drawn_title.show()
+        self.drawn_text.setText(self.tr("Drawing …"))
+        self.drawn_text.show()
+
+    def tell_drawn(self, event: Any) -> None:
+        """A row of images, or why there's none."""
+        self._clear_drawn()
+        self.drawn_title.show()
+        self.drawn_text.show()
+        if isinstance(event, Failed):
+            self.drawn_text.setText(" ".join(failure_text(event)).strip())
+        elif isinstance(event, Finished) and event.result.get("png"):
+            found = event.result
+            self.drawn.addWidget(Pictures(Drawn("teacher", found["steps"], found["png"], found["count"])))
+            self.drawn_text.setText(self.tr("In {n} steps, not chosen among others").format(n=found["steps"]))
+        else:
+            self.drawn_text.setText(self.tr("It's too large to draw some in passing."))
 
     def _pairs(self, info: SourceInfo) -> list[tuple[str, str]]:
         dash = self.tr("unknown")
@@ -466,7 +534,20 @@ class WhatPage(Page):
             channels, height, width = info.image_shape
             kind = {1: self.tr("grey"), 3: self.tr("in colours")}.get(channels, str(channels))
             size = self.tr("{width} x {height}, {kind}").format(width=width, height=height, kind=kind)
-            return [*known, (self.tr("Images"), size), (self.tr("Levels of noise"), fmt_count(info.context) if info.context else dash)]
+            says = {
+                "epsilon": self.tr("the noise (epsilon)"),
+                "sample": self.tr("the image"),
+                "v_prediction": self.tr("between noise and image (v)"),
+            }
+            return [
+                *known,
+                (self.tr("Images"), size),
+                (self.tr("Classes"), fmt_count(info.classes) if info.classes else self.tr("none")),
+                (self.tr("Scheduler"), info.scheduler or dash),
+                (self.tr("Predicts"), says.get(info.prediction, info.prediction or dash)),
+                (self.tr("Levels of noise"), fmt_count(info.context) if info.context else dash),
+                (self.tr("Steps to draw in"), fmt_count(info.steps) if info.steps else self.tr("as many as one likes")),
+            ]
         return [
             *known,
             (self.tr("Context"), self.tr("{n} tokens").format(n=fmt_count(info.context)) if info.context else dash),
@@ -528,6 +609,12 @@ class BaselinePage(Page):
             self,
         )
         self.text.set_path(plan.text)
+        self.images = ImagesChoice(
+            self.tr("The handwritten digits that come with Spokeshave"),
+            self.tr("What the starter model learnt from. For another model, choose the images that it learnt from."),
+            self,
+        )
+        self.images.setObjectName("images")
         self.dtype = QComboBox(self)
         self.dtype.setObjectName("dtype")
         for value, title in (
@@ -564,11 +651,13 @@ class BaselinePage(Page):
         how.setContentsMargins(0, 0, 0, 0)
         how.setHorizontalSpacing(18)
         how.setVerticalSpacing(5)
+        self.of_text: list[QWidget] = []
         for at, (title, widget) in enumerate(((self.tr("Device"), self.device), (self.tr("Read at most"), self.tokens))):
             caption = label(title, parent=self.how, wrap=False)
             caption.setBuddy(widget)
             how.addWidget(caption, 0, at)
             how.addWidget(widget, 1, at)
+            self.of_text += [caption, widget] * at  # a model that draws reads no tokens
         for layout in (grid, how):
             layout.setColumnStretch(0, 1)
             layout.setColumnStretch(1, 1)
@@ -576,12 +665,14 @@ class BaselinePage(Page):
         self.body.addLayout(grid)
         self.body.addWidget(self.measure)
         self.body.addWidget(self.text)
+        self.body.addWidget(self.images)
         self.body.addWidget(self.how)
         self.body.addWidget(self.memory)
         self.body.addStretch(1)
         self.name.textEdited.connect(lambda _: self._changed())
         self.measure.toggled.connect(lambda _: self._changed())
         self.text.changed.connect(self._changed)
+        self.images.changed.connect(self._changed)
         self.dtype.currentIndexChanged.connect(lambda _: self._changed())
         self.tokens.currentIndexChanged.connect(lambda _: self._changed())
         self.device.changed.connect(self._changed)
@@ -600,7 +691,22 @@ class BaselinePage(Page):
         plan.dtype = self.dtype.currentData()
         plan.max_tokens = self.tokens.currentData()
         plan.device = self.device.device()
-        self.text.setVisible(plan.measure)
+        draws = plan.info is not None and plan.info.task == "diffusion"
+        self.text.setVisible(plan.measure and not draws)
+        self.images.setVisible(plan.measure and draws)
+        for part in self.of_text:
+            part.setVisible(not draws)
+        self.measure.setText(
+            self.tr("Measure the Fréchet distance and speed after opening")
+            if draws
+            else self.tr("Measure perplexity and speed after opening")
+        )
+        self.explanation = (
+            self.tr("What each later cut costs is told against this: likeness to images, and speed.")
+            if draws
+            else self.tr("What each later cut costs is told against this: perplexity on a text, and speed.")
+        )
+        plan.images = self.images.path() if draws else None
         self.how.setVisible(plan.measure)
         needed = plan.info.memory_needed if plan.info else None
         self.memory.tell(spoken(memory_problem(needed, self.device.info())), "warning")
@@ -623,8 +729,12 @@ class ReviewPage(Page):
         plan = self.wizard.plan
         info = plan.info
         text = self.tr("the held-out text that comes with Spokeshave") if plan.text is None else Path(plan.text).name
+        draws = info is not None and info.task == "diffusion"
+        images = self.tr("the handwritten digits") if plan.images is None else Path(plan.images).name
         measured = (
-            self.tr("perplexity on {text}, at most {n} tokens; speed").format(text=text, n=fmt_count(plan.max_tokens))
+            self.tr("Fréchet distance to {images}; speed").format(images=images)
+            if plan.measure and draws
+            else self.tr("perplexity on {text}, at most {n} tokens; speed").format(text=text, n=fmt_count(plan.max_tokens))
             if plan.measure
             else self.tr("nothing, so it has no place on the plot yet")
         )

@@ -226,6 +226,9 @@ def dropped_source(path: str) -> str:
     return str(file)
 
 
+STARTER_IMAGES = (1, 8, 8)  # channels, height and width of the digits that come with Spokeshave
+
+
 class OpenPlan:
     """Opening a model: where it is, what it is, and the baseline to measure."""
 
@@ -241,6 +244,7 @@ class OpenPlan:
         self.device = "auto"
         self.measure = True
         self.text: str | None = None
+        self.images: str | None = None  # to hold a model that draws against; None: the starter's digits
         self.max_tokens: int = 20_000
 
     def pages(self) -> tuple[str, ...]:
@@ -275,8 +279,15 @@ class OpenPlan:
                 return say("This model brings its own code. Allow it, or choose another model.")
             return NOTHING
         if page == "baseline":
-            return (text_problem(self.text) if self.measure else NOTHING) or name_problem(self.name)
+            return (self._baseline_problem() if self.measure else NOTHING) or name_problem(self.name)
         return NOTHING
+
+    def _baseline_problem(self) -> Said:
+        if self.info is None or self.info.task != "diffusion":
+            return text_problem(self.text)
+        if self.images is None and self.info.image_shape != STARTER_IMAGES:
+            return say("The digits that come with Spokeshave aren't of its size. Choose the images that it learnt from.")
+        return images_problem(self.images)
 
     def _source_problem(self) -> Said:
         kind = source_kind(self.source)
@@ -301,6 +312,7 @@ class OpenPlan:
             measure=self.measure,
             text=self.text,
             max_tokens=self.max_tokens,
+            images=ImagesRef(path=str(Path(self.images.strip()).expanduser().absolute())) if self.images and self.measure else None,
         )
 
 
@@ -605,8 +617,15 @@ class EvaluatePlan:
             return say("Choose at least one variant.")
         reference = self.all.get(self.reference or "")
         wrong = (self.reference_problem(reference) if reference and self.compares else NOTHING) or self._labels_problem()
-        wrong = wrong or self._steps_problem() or (images_problem(self.images) if self.draws else NOTHING)
+        wrong = wrong or self._steps_problem() or self._images_problem()
         return wrong or (text_problem(self.text) if self.reads_text else NOTHING)
+
+    def _images_problem(self) -> Said:
+        drawing = [v for i in self.variants if (v := self.all.get(i)) and v.info.task == "diffusion"]
+        unknown = next((v for v in drawing if v.recipe.images is None and v.info.image_shape not in (STARTER_IMAGES, None)), None)
+        if self.images is None and unknown is not None:
+            return say("Which images {name} learnt from isn't known: choose them.", name=unknown.name)
+        return images_problem(self.images) if drawing else NOTHING
 
     def _steps_problem(self) -> Said:
         for v in (self.all[i] for i in self.variants if i in self.all):

@@ -470,6 +470,7 @@ def delete(workspace: str, variant: str, as_json: bool, debug: bool) -> None:
 @columns_options[1]
 @images_option
 @click.option("--steps", type=click.IntRange(1), help="Steps that a diffusion model draws in; those that it was made for, or 32.")
+@click.option("--also", multiple=True, type=click.IntRange(1), help="Another number of steps to draw in, with its speed; may be repeated.")
 @click.option("--reference", help="Another variant: KL divergence and agreement with it are measured too.")
 @click.option("--context", type=click.IntRange(2), help="Tokens a window; 512, or the model's context where that's smaller.")
 @click.option("--max-tokens", type=click.IntRange(2), help="Score no more than so many tokens of the text.")
@@ -486,6 +487,7 @@ def evaluate(
     label_column: str,
     images: str | None,
     steps: int | None,
+    also: tuple[int, ...],
     reference: str | None,
     context: int | None,
     max_tokens: int | None,
@@ -509,6 +511,7 @@ def evaluate(
         labels=_labels(labels, text_column, label_column),
         images=_images(images),
         steps=steps,
+        also=also,
     )
     with Driver(quiet=as_json, debug=debug) as driver:
         result = driver.run(spec, f"Evaluating {source.name}", device=device)

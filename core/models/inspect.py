@@ -166,7 +166,8 @@ def inspect_folder(folder: Path, *, remote_code: bool = False) -> SourceInfo:
 
 def _pipeline(folder: Path, variant: bool) -> SourceInfo:
     """A diffusion model as diffusers saves it."""
-    _, config, scheduler = diffusion.parts(folder)
+    index, config, scheduler = diffusion.parts(folder)
+    made_for = index.get(diffusion.STEPS)
     found = diffusion.weights(folder)
     schedule = diffusion.Schedule.from_config(scheduler)
     parameters = sum(t.numbers for t in found.values())
@@ -184,6 +185,10 @@ def _pipeline(folder: Path, variant: bool) -> SourceInfo:
         tied=False,
         context=schedule.total,
         image_shape=diffusion.shape_of(config),
+        scheduler=str(scheduler.get("_class_name", "")),
+        prediction=schedule.prediction,
+        steps=made_for if isinstance(made_for, int) and made_for > 0 else None,
+        classes=config.get("num_class_embeds"),
         memory_needed=4 * parameters,
         memory_free=psutil.virtual_memory().available,
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import resources
 from core.data.images import Images, read_images
 from core.errors import UserError
 from core.evaluate import frechet
+from core.methods.distillation import fewer_steps
 from core.models import diffusion
 from core.recipe import ImagesRef, Step
-from core.records import Measurement, Variant
+from core.records import Measurement, SourceInfo, Variant
 from core.run import Run
 
+QUICK, MOST_WEIGHTS, MOST_PIXELS = 16, 20_000_000, 64 * 64  # steps of a first look at a model, and how large one is looked at
 STEPS = 32  # that a model is drawn from in, where it wasn't made for another number and knows as many levels of noise
 
 
@@ -50,16 +53,41 @@ def recorded(step: Step, images: Images | None) -> Step:
     return step.model_copy(update={"images": ImagesRef(path=path, sha256=images.sha256)})
 
 
-def measure(denoiser: diffusion.Denoiser, images: Images, run: Run, steps: int | None = None) -> list[Measurement]:
+def measure(
+    denoiser: diffusion.Denoiser, images: Images, run: Run, steps: int | None = None, also: tuple[int, ...] = ()
+) -> list[Measurement]:
     """Likeness and speed, in as many steps as it was made for, else 32.
 
-    With another number of `steps`, likeness alone, and its conditions say so: it isn't what the model is compared by.
+    With another number of `steps`, likeness alone, and its conditions say so: it isn't what the model is compared by. also: numbers of
+    steps that both are measured in besides, as far as there are as many levels of noise.
     """
     own = denoiser.steps or min(STEPS, denoiser.schedule.total)
     found = frechet.score(denoiser, images, steps=steps or own, run=run)
     if steps in (None, own):
-        return [*found, frechet.speed(denoiser, own, run)]
+        found.append(frechet.speed(denoiser, own, run))
+    else:
+        found = _other(found)
+    for more in also:
+        if more not in (own, steps) and more <= denoiser.schedule.total:
+            found += _other([*frechet.score(denoiser, images, steps=more, run=run), frechet.speed(denoiser, more, run, repeats=3)])
+    return found
+
+
+def _other(found: list[Measurement]) -> list[Measurement]:
     return [m.model_copy(update={"conditions": m.conditions | {"other_steps": True}}) for m in found]
+
+
+def drawn(info: SourceInfo, count: int, run: Run) -> dict[str, Any]:
+    """{png, count, steps} of what the model in a folder draws, side by side; {why} where that would take long, {} where it draws nothing."""
+    if info.task != "diffusion" or info.image_shape is None or info.kind not in ("folder", "variant"):
+        return {}
+    _, height, width = info.image_shape
+    if (info.parameters or 0) > MOST_WEIGHTS or height * width > MOST_PIXELS:
+        return {"why": "large"}
+    model = diffusion.load(Path(info.source))
+    steps = model.steps or min(QUICK, model.schedule.total)
+    images, _ = model.draw(count, steps, seed=0, tell=lambda done: run.check_cancelled())
+    return {"png": fewer_steps.sheet(images), "count": count, "steps": steps}
 
 
 def refuse(variant: Variant, job: str) -> None:

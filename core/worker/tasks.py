@@ -68,7 +68,8 @@ SLOW_FROM = 50_000_000  # parameters
 def inspect_source(job: Job, run: Run) -> dict[str, Any]:
     spec = job.spec
     assert isinstance(spec, InspectSpec)
-    return {"info": inspect.inspect(spec.source, remote_code=spec.remote_code)}
+    info = inspect.inspect(spec.source, remote_code=spec.remote_code)
+    return {"info": info} | (pictures.drawn(info, spec.draw, run) if spec.draw else {})
 
 
 def estimate(job: Job, run: Run) -> dict[str, Any]:
@@ -491,7 +492,7 @@ def evaluate(job: Job, run: Run) -> dict[str, Any]:
                 name=variant.name,
             )
         found = pictures.images_for(spec.images, variant, loaded.folder)
-        return _record(workspace, variant, pictures.measure(loaded.model, found, run, spec.steps), run)
+        return _record(workspace, variant, pictures.measure(loaded.model, found, run, spec.steps, spec.also), run)
     folder = workspace.path(reference.id) if reference else None
     measured = _quality(variant, loaded, folder, words, spec.max_tokens, run, reference, spec.context, spec.labels)
     if spec.speed:

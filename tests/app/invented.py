@@ -107,6 +107,17 @@ def measured(perplexity: float, stderr: float, speed: float, root: str | None, *
     return out
 
 
+def drawn(steps: int, distance: float, speed: float, own: bool, **more) -> list[Measurement]:
+    """What a model that draws was measured as in so many steps; own: those that it's compared in."""
+    other = {} if own else {"other_steps": True}
+    known = {"steps": steps, "images_hash": "ab", "seed": 0} | other | more
+    timing = {"steps": steps, "device": "cpu", "threads": 2, "batch": 32} | other
+    return [
+        Measurement(kind="frechet", value=distance, stderr=0.1, n=1000, conditions=known),
+        Measurement(kind="draw", value=speed, n=5, unit="images/s", conditions=timing),
+    ]
+
+
 def invent_variant(
     id: str, name: str, parent: str | None, kind: str, method: str, params: dict, mb: float, parameters: float, nonzero: float, at: int
 ) -> Variant:

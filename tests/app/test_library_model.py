@@ -10,7 +10,7 @@ from core.errors import UserError
 from core.recipe import Step
 from core.records import ApplySpec, ImportSpec, Measurement
 from core.workspace import Workspace
-from tests.app.invented import CONDITIONS, TREE, StillBoard, invent_variant, invent_workspace, measured, put
+from tests.app.invented import CONDITIONS, TREE, StillBoard, drawn, invent_variant, invent_workspace, measured, put
 
 
 @pytest.fixture
@@ -155,3 +155,15 @@ def test_running_jobs_are_ghosts_under_their_parent(library):
     state.status = "finished"
     board.event.emit(events.Finished(state.job.id))
     assert not model.index_of(state.job.id).isValid()
+
+
+def test_a_model_is_compared_by_its_own_steps_and_the_others_make_its_course(library):
+    own, few = drawn(32, 1.5, 10, True), drawn(4, 6.0, 80, False)
+    library.workspace.add_measurements("int8", [*drawn(2, 9, 9, False, images_hash="cd"), *own, *few, *drawn(1, 20.0, 300, False)[:1]])
+    library.workspace.add_measurements("int4", [*drawn(4, 2.0, 81, True), *drawn(2, 5.0, 160, False)])
+    library.refresh()
+    assert library.scores("frechet")["int8"].value == 1.5
+    assert library.latest("int8", "draw").value == 10
+    assert [(n, m.value, s.value) for n, m, s in library.by_steps("int8")] == [(32, 1.5, 10), (4, 6.0, 80)]  # 1: no speed; 2: other images
+    assert all(score.comparable for score in library.scores("frechet").values())
+    assert library.by_steps("tiny") == []

@@ -388,9 +388,8 @@ def _updates(params: FewerStepsParams, steps: int) -> int:
 def _row(model: Denoiser, who: Literal["teacher", "student"], steps: int, given: Given, measured: int) -> Drawn:
     """What a model draws, from the noise that every row begins with. measured: drawings that its distance is measured on; 0: it isn't."""
     drawn = model.draw(SHOWN, steps, seed=0)[0]
-    sheet = torch.cat(list(_pixels(drawn)), -1)  # side by side
     far = given.likeness(model, steps, measured) if measured and given.likeness is not None else None
-    return Drawn(who, steps, _png(sheet), SHOWN, far, measured if far is not None else 0)
+    return Drawn(who, steps, sheet(drawn), SHOWN, far, measured if far is not None else 0)
 
 
 def _shown(begun: Drawn, model: Denoiser, student: Denoiser, steps: int, given: Given, measured: int) -> Callable[[bool], dict[str, Any]]:
@@ -405,6 +404,11 @@ def _shown(begun: Drawn, model: Denoiser, student: Denoiser, steps: int, given: 
     return take
 
 
+def sheet(drawn: Tensor) -> bytes:
+    """Images (n, channels, height, width) side by side, as a PNG."""
+    return _png(torch.cat(list(_pixels(drawn)), -1))
+
+
 def compared(rows: list[tuple[Denoiser, int]]) -> bytes:
     """A PNG: a row of images for each (model, steps), all begun with the same noise."""
     drawn = torch.stack([model.draw(SHOWN, steps, seed=0)[0] for model, steps in rows])  # (rows, SHOWN, channels, height, width)
@@ -412,12 +416,12 @@ def compared(rows: list[tuple[Denoiser, int]]) -> bytes:
     pixels = _pixels(drawn).repeat_interleave(scale, -1).repeat_interleave(scale, -2)
     count, across, channels, height, width = pixels.shape
     gap = 4
-    sheet = torch.full((channels, count * (height + gap) + gap, across * (width + gap) + gap), 128, dtype=torch.uint8)
+    page = torch.full((channels, count * (height + gap) + gap, across * (width + gap) + gap), 128, dtype=torch.uint8)
     for i in range(count):
         for j in range(across):
             top, left = gap + i * (height + gap), gap + j * (width + gap)
-            sheet[:, top : top + height, left : left + width] = pixels[i, j]
-    return _png(sheet)
+            page[:, top : top + height, left : left + width] = pixels[i, j]
+    return _png(page)
 
 
 def _pixels(drawn: Tensor) -> Tensor:
@@ -425,11 +429,11 @@ def _pixels(drawn: Tensor) -> Tensor:
     return ((drawn + 1) * 127.5).round().clamp(0, 255).byte().cpu()
 
 
-def _png(sheet: Tensor) -> bytes:
+def _png(pixels: Tensor) -> bytes:
     """Of (channels, height, width)."""
     from PIL import Image
 
-    array = sheet.permute(1, 2, 0).numpy()
+    array = pixels.permute(1, 2, 0).numpy()
     out = io.BytesIO()
-    Image.fromarray(array[..., 0] if len(sheet) == 1 else array).save(out, "PNG")
+    Image.fromarray(array[..., 0] if len(pixels) == 1 else array).save(out, "PNG")
     return out.getvalue()

@@ -10,7 +10,7 @@ from app.plots.tradeoff import TradeoffView
 from core import events
 from core.recipe import Step
 from core.records import ApplySpec, ImportSpec, Measurement
-from tests.app.invented import TREE, StillBoard, invent_variant, invent_workspace, put
+from tests.app.invented import TREE, StillBoard, drawn, invent_variant, invent_workspace, put
 
 
 @pytest.fixture
@@ -311,4 +311,30 @@ def test_many_variants_are_drawn_fast_enough(qtbot, tmp_path):
     view.plot.arrange()
     view.plot.grab()
     assert time.process_time() - begun < 2.0
+    made.close()
+
+
+def test_quality_against_steps_is_a_line_for_each_model_against_drawing_speed(qtbot, tmp_path):
+    workspace = invent_workspace(tmp_path / "ws")
+    for variant, factor in (("tiny", 1.0), ("student", 0.5)):
+        found = []
+        for steps in (32, 4, 1):
+            found += drawn(steps, factor * 40 / steps, 320 / steps, steps == (32 if variant == "tiny" else 4))
+        workspace.add_measurements(variant, found)
+    view = next(made := shown(qtbot, tmp_path / "ws"))
+    view.y_choice.setCurrentIndex(view.y_choice.findData("frechet"))
+    assert view.plot.courses == []
+    assert 'href="draw"' in view.note.text()
+    view.note.linkActivated.emit("draw")
+    assert view.x_choice.currentData() == "draw"
+    courses = {c.variant.id: [n for n, _, _ in c.points] for c in view.plot.courses}
+    assert courses == {"tiny": [32, 4, 1], "student": [32, 4, 1]}
+    area = view.plot.area()
+    for course in view.plot.courses:
+        assert all(area.contains(view.plot.to_screen(x, y)) for _, x, y in course.points)
+        assert dot(view, course.variant.id).x in [x for _, x, _ in course.points]
+    view.plot.grab()
+    view.x_choice.setCurrentIndex(view.x_choice.findData("disk"))
+    assert view.plot.courses == []
+    assert not view.plot._courses
     made.close()

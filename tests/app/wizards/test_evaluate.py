@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.wizards.evaluate import EvaluateDialog
+from tests.app.wizards import stand_ins
 
 
 @pytest.fixture
@@ -61,3 +62,47 @@ def test_nothing_chosen(dialog):
     d.measure.list.clearSelection()
     assert d.reason.text() == "Choose at least one variant."
     assert not d.finish_button.isEnabled()
+
+
+@pytest.fixture
+def drawing(library):
+    """Two models that draw, of images of different sizes, in the library."""
+    for name, shape in (("digits", (1, 8, 8)), ("letters", (1, 28, 28))):
+        made = stand_ins.variant(name, task="diffusion", tokens_hash="", image_shape=shape, context=1000)
+        with library.workspace.staging(name) as staged:
+            library.workspace.commit(staged, made)
+    library.refresh()
+
+
+def test_what_draws_is_asked_for_images_and_steps_and_held_against_no_model(dialog, board, drawing, tmp_path):
+    d = dialog("digits")
+    shown = lambda widget: widget.isVisibleTo(d.measure)
+    assert not any(map(shown, (d.measure.text, d.measure.reference, d.measure.tokens, d.measure.speed)))
+    assert all(map(shown, (d.measure.images, d.measure.steps, d.measure.device)))
+    d.measure.course.setChecked(True)
+    d.finish()
+    (spec, *_), *_ = board.submitted
+    assert (spec.reference, spec.text, spec.images, spec.steps, spec.also) == (None, None, None, None, (32, 16, 8, 4, 2, 1))
+    d = dialog("letters")
+    assert d.measure.course.isChecked()  # as last time
+    assert "letters learnt from isn't known" in d.reason.text()
+    images = tmp_path / "letters.npz"
+    images.touch()
+    d.measure.images.set_path(str(images))
+    d.measure.steps.setCurrentIndex(d.measure.steps.findData(4))
+    d.finish()
+    spec = board.submitted[-1][0]
+    assert (spec.images.path, spec.steps) == (str(images), 4)
+
+
+def test_a_model_of_text_and_one_that_draws_are_each_asked_for_their_own(dialog, board, drawing):
+    d = dialog("cut")
+    for row in range(d.measure.list.count()):
+        if d.measure.list.item(row).data(Qt.ItemDataRole.UserRole) == "digits":
+            d.measure.list.item(row).setSelected(True)
+    assert d.measure.reference.currentData() == "seven"
+    d.finish()
+    found = {spec.variant: spec for spec, *_ in board.submitted}
+    assert found["cut"].reference == "seven"
+    assert found["digits"].reference is None
+    assert found["cut"].also == ()

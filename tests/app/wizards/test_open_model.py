@@ -1,12 +1,15 @@
 """The wizard that opens a model."""
 
+import io
 import typing
 
 import pytest
+from PIL import Image
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
 import resources
+from app.samples import Pictures
 from app.wizards.base import Card
 from app.wizards.open_model import OpenModelWizard
 from core import events
@@ -212,3 +215,49 @@ def test_a_model_of_every_kind_is_told(wizard, folder, task):
     assert said["Task"]
     assert ("Images" in said) == (task == "diffusion")
     assert ("Tokenizer" in said) == (task != "diffusion")
+
+
+def test_what_draws_shows_what_it_draws_and_is_held_against_images(wizard, board, folder, tmp_path):
+    shape = {"task": "diffusion", "image_shape": (1, 28, 28), "scheduler": "DDIMScheduler", "prediction": "v_prediction", "steps": 4}
+    asked = []
+
+    def reply(spec):
+        asked.append(spec.draw)
+        return {"png": png(30), "count": 3, "steps": 4} if spec.draw else {"info": S.info("letters", **shape)}
+
+    w = wizard(folder, reply)
+    w.next()
+    assert asked == [0, 10]
+    said = dict(w.what._pairs(w.plan.info))
+    assert (said["Scheduler"], said["Steps to draw in"], said["Predicts"]) == ("DDIMScheduler", "4", "between noise and image (v)")
+    pictures = w.what.findChild(Pictures)
+    assert (pictures.count, pictures.sheet.width()) == (3, 30)
+    assert "4 steps" in w.what.drawn_text.text()
+    w.next()
+    assert w.baseline.text.isHidden()
+    assert w.baseline.tokens.isHidden()
+    assert "Fréchet" in w.baseline.measure.text()
+    assert "aren't of its size" in w.reason.text()
+    images = tmp_path / "letters.npz"
+    images.touch()
+    w.baseline.images.set_path(str(images))
+    w.next()
+    w.finish()
+    assert board.submitted[0][0].images.path == str(images)
+
+
+def test_why_nothing_is_drawn_is_said(wizard, folder):
+    info = {"task": "diffusion", "image_shape": (3, 256, 256)}
+    w = wizard(folder, lambda spec: {"why": "large"} if spec.draw else {"info": S.info("large", **info)})
+    w.next()
+    assert "too large" in w.what.drawn_text.text()
+    failed = events.Failed("x", "model", "The weights are damaged.")
+    w = wizard(folder, lambda spec: failed if spec.draw else {"info": S.info("large", **info)})
+    w.next()
+    assert w.what.drawn_text.text() == "The weights are damaged."
+
+
+def png(width: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("L", (width, 10)).save(out, "PNG")
+    return out.getvalue()

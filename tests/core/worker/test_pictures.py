@@ -1,16 +1,30 @@
 """Jobs on diffusion models: brought in, distilled into fewer steps, measured; what's recorded of the images."""
 
+import io
+
 import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 import resources
 from core.errors import UserError
 from core.models import diffusion
 from core.recipe import ImagesRef, Recipe, Step
-from core.records import ApplySpec, EvaluateSpec, ExportSpec, HeadsSpec, ImportSpec, Job, SensitivitySpec, SpeedSpec
+from core.records import (
+    ApplySpec,
+    EvaluateSpec,
+    ExportSpec,
+    HeadsSpec,
+    ImportSpec,
+    InspectSpec,
+    Job,
+    Measurement,
+    SensitivitySpec,
+    SpeedSpec,
+)
 from core.run import Run
-from core.worker import tasks
+from core.worker import pictures, tasks
 from core.workspace import Workspace
 
 SMALL = {"to": 2, "start": 4, "updates": 2, "batch": 8}
@@ -57,6 +71,27 @@ def test_fewer_steps_makes_a_variant_whose_recipe_names_the_images(home):
     (other,) = run(spec.model_copy(update={"steps": 4}))["measurements"]  # likeness alone, and marked
     assert other["conditions"]["other_steps"]
     assert {m["kind"] for m in run(SpeedSpec(workspace=str(workspace.folder), variant=made))["measurements"]} == {"draw"}
+
+
+def test_quality_and_speed_in_other_numbers_of_steps_are_marked(pico_pipeline, monkeypatch):
+    asked = []
+    measured = lambda kind, steps: Measurement(kind=kind, value=1.0, conditions={"steps": steps})
+    monkeypatch.setattr(pictures.frechet, "score", lambda model, images, *, steps, run: asked.append(steps) or [measured("frechet", steps)])
+    monkeypatch.setattr(pictures.frechet, "speed", lambda model, steps, run, repeats=5: measured("draw", steps))
+    found = pictures.measure(diffusion.load(pico_pipeline), None, Run(), None, (32, 4, 1, 1000))  # it knows 64 levels of noise
+    assert asked == [32, 4, 1]
+    known = [(m.kind, m.conditions["steps"], "other_steps" in m.conditions) for m in found]
+    assert known == [(kind, n, n != 32) for n in asked for kind in ("frechet", "draw")]
+
+
+def test_an_inspection_draws_where_it_takes_no_time(home, pico_pipeline, monkeypatch):
+    told = run(InspectSpec(source=str(pico_pipeline), draw=3))
+    info = told["info"]
+    assert (info.scheduler, info.prediction, info.steps, info.classes) == ("DDIMScheduler", "v_prediction", None, None)
+    assert (told["count"], told["steps"]) == (3, 16)
+    assert Image.open(io.BytesIO(told["png"])).size == (24, 8)
+    monkeypatch.setattr(pictures, "MOST_WEIGHTS", 10)
+    assert run(InspectSpec(source=str(pico_pipeline), draw=3))["why"] == "large"
 
 
 def test_other_images_than_the_recipes_are_refused(home):
