@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app.forms import FileField, calm_wheel
-from app.text import fmt_bytes, fmt_number, fmt_seconds
+from app.text import TIMES, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
 from app.theme import SEMIBOLD, icon_pixmap, kind_icon, restyle, theme, ui_font
 from app.wizards.plans import Bytes, Flow, Said, best_device, images_problem, text_problem
 from core.events import Failed, Finished, Ready
@@ -596,6 +596,12 @@ class Estimate(QFrame):
         row.addStretch(1)
         row.addWidget(self.bits)
         box.addLayout(row)
+        self.speed = label(parent=self, role="caption")
+        self.speed.setObjectName("predicted_speed")
+        self.speed.setToolTip(
+            self.tr("From the teacher's measured speed, by layers and by weights read for a token. The student's own is measured later.")
+        )
+        box.addWidget(self.speed)
         self.rest = label(parent=self, role="caption")
         self.notes = label(parent=self, role="muted")
         self.notes.setObjectName("estimate_notes")
@@ -608,6 +614,7 @@ class Estimate(QFrame):
         self.bits.setText("")
         set_role(self.rest, "caption")
         self.rest.setText(self.tr("Working it out"))
+        self.speed.hide()
         self.notes.hide()
 
     def unknown(self, why: str) -> None:
@@ -615,6 +622,7 @@ class Estimate(QFrame):
         self.bits.setText("")
         set_role(self.rest, "error")
         self.rest.setText(why)
+        self.speed.hide()
         self.notes.hide()
 
     def tell(self, before: int, result: dict[str, Any], note: Callable[[str], str]) -> None:
@@ -637,9 +645,29 @@ class Estimate(QFrame):
             parts.append(self.tr("about {time}").format(time=fmt_seconds(seconds)))
         set_role(self.rest, "caption")
         self.rest.setText(self.tr("Takes {what}.").format(what=", ".join(parts)))
+        self.speed.setText(self._predicted(result))
+        self.speed.setVisible(bool(self.speed.text()))
         notes = [note(str(n)) for n in result.get("notes") or ()]
         self.notes.setText("\n".join(notes))
         self.notes.setVisible(bool(notes))
+
+    def _predicted(self, result: dict[str, Any]) -> str:
+        """The speed that a new student is predicted to have, and a draft's speed-up; '' for what has no such thing."""
+        if "measured_decode" not in result:
+            return ""
+        measured, predicted = result["measured_decode"], result.get("predicted_decode")
+        if measured is None or predicted is None:
+            return self.tr("Predicted speed: unknown, for the teacher's isn't measured yet")
+        gains = result.get("predicted_speedups")
+        if gains:
+            each = [
+                self.tr("{gain} at {alpha}").format(gain=f"{TIMES}{gain:.2f}", alpha=fmt_percent(alpha, 0)) for alpha, _gamma, gain in gains
+            ]
+            words = self.tr("Predicted speed-up of the two, by the share of drafted tokens that's kept: {gains}")
+            return words.format(gains=", ".join(each))
+        return self.tr("Predicted speed: {predicted} tokens/s, {times} the teacher's measured {measured}").format(
+            predicted=fmt_number(predicted, 2), times=f"{TIMES}{predicted / measured:.1f}", measured=fmt_number(measured, 3)
+        )
 
 
 # ---- the window --------------------------------------------------------------------------------------------------------

@@ -99,9 +99,11 @@ def _short(text: str) -> str:
 
 
 def _said(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, reads: Given, tokens: int) -> Callable[[bool], dict[str, Any]]:
-    held = _spread(torch.cat([part.cpu() for part in feed.held_out]), BEGINNINGS)
+    held = torch.cat([part.cpu() for part in feed.held_out])
     begun = max(1, min(BEGUN, held.shape[1] // 2))
-    own = held[:, :begun]  # (texts, begun)
+    if len(held) < BEGINNINGS:  # several of each window
+        held = torch.cat([row[: len(row) // begun * begun].reshape(-1, begun) for row in held])
+    own = _spread(held, BEGINNINGS)[:, :begun]  # (texts, begun)
     holds = [reads.info.context, getattr(student.config.get_text_config(), "max_position_embeddings", None)]
     length = min([begun + tokens, *(n for n in holds if n)])
     beginnings = [reads.tokenizer.decode(row.tolist(), clean_up_tokenization_spaces=False) for row in own]

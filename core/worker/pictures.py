@@ -78,7 +78,7 @@ def _other(found: list[Measurement]) -> list[Measurement]:
 
 
 def drawn(info: SourceInfo, count: int, run: Run) -> dict[str, Any]:
-    """{png, count, steps} of what the model in a folder draws, side by side; {why} where that would take long, {} where it draws nothing."""
+    """{png, count, steps} of what the model in a folder draws, side by side; {why} where that'd take long, {} where it draws nothing."""
     if info.task != "diffusion" or info.image_shape is None or info.kind not in ("folder", "variant"):
         return {}
     _, height, width = info.image_shape
@@ -101,4 +101,4 @@ def refuse(variant: Variant, job: str) -> None:
         )
     if job == "heads":
         raise UserError("{name} draws images, and heads are judged by the loss on text.", hint=hint, kind="model", name=variant.name)
-    raise UserError("{name} draws images, and only models of text are exported yet.", hint=hint, kind="model", name=variant.name)
+    raise UserError("{name} draws images, and of such models only ONNX files are written.", hint=hint, kind="model", name=variant.name)

@@ -54,7 +54,7 @@ from core.records import (
     now,
 )
 from core.run import Run
-from core.worker import blockwise, exported, heads, looks, pictures
+from core.worker import blockwise, exported, forecast, heads, looks, pictures
 from core.workspace import Workspace, read_json
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
@@ -75,10 +75,12 @@ def inspect_source(job: Job, run: Run) -> dict[str, Any]:
 def estimate(job: Job, run: Run) -> dict[str, Any]:
     spec = job.spec
     assert isinstance(spec, EstimateSpec)
-    variant = Workspace(spec.workspace).variant(spec.variant)
+    workspace = Workspace(spec.workspace)
+    variant = workspace.variant(spec.variant)
     method = methods.get(spec.step.method)
     params = methods.checked(method, spec.step.params)
     found = methods.estimate(method.info.name, params, variant.info, variant.ledger, run.device)
+    found |= forecast.forecast(found, variant.info, workspace.measurements(variant.id), method.info.name, params, run)
     return found | {"name": methods.label(method, params)}
 
 

@@ -239,7 +239,16 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
         "memory": memory,
         "seconds": estimates.training_seconds(info, tokens, share, writes, device, training.precision(params.precision, device)),
         "notes": notes,
+        "layers": _layers(params, info),
+        "parameters": left,
     }
+
+
+def _layers(params: DistilParams, info: SourceInfo) -> int:
+    """Layers that the new student has."""
+    if params.begin == "fresh":
+        return students.fresh_shape(info, params.layers, params.width, params.heads).layers
+    return info.layers if params.begin == "narrower" else len(students.kept_layers(info.layers, params.layers))
 
 
 def _parameters(params: DistilParams, info: SourceInfo) -> int:

@@ -142,6 +142,8 @@ def estimate_draft(params: DraftParams, info: SourceInfo, ledger: Ledger, device
         "memory": 2 * estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
         "seconds": 60 * params.minutes if params.steps is None else None,
         "notes": [f"{layers} of the {info.layers} layers at most, fewer where that pays more"] if params.layers is None else [],
+        "layers": layers,
+        "parameters": round(info.parameters - gone),
     }
 
 

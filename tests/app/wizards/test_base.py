@@ -241,3 +241,20 @@ def test_the_wheel_scrolls_the_page_and_changes_no_value(qtbot):
     )
     QApplication.sendEvent(box, turn)
     assert box.value() == 5
+
+
+def test_a_students_speed_is_called_predicted_and_unknown_where_the_teachers_is(qtbot):
+    shown = Estimate()
+    qtbot.addWidget(shown)
+    plain = {"bytes_on_disk": 1_000_000, "seconds": 3.0}
+    shown.tell(2_000_000, plain, str)
+    assert shown.speed.isHidden()
+    shown.tell(2_000_000, plain | {"measured_decode": 50.0, "predicted_decode": 200.0}, str)
+    assert shown.speed.text() == "Predicted speed: 200 tokens/s, ×4.0 the teacher's measured 50.0"
+    gains = [(0.5, 1, 1.2), (0.9, 6, 2.75)]
+    shown.tell(2_000_000, plain | {"measured_decode": 50.0, "predicted_decode": 200.0, "predicted_speedups": gains}, str)
+    assert shown.speed.text().endswith("×1.20 at 50 %, ×2.75 at 90 %")
+    shown.tell(2_000_000, plain | {"measured_decode": None}, str)
+    assert "unknown" in shown.speed.text()
+    shown.waiting()
+    assert shown.speed.isHidden()

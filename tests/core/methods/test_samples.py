@@ -9,8 +9,8 @@ from core.methods.feeds import TextFeed
 from core.methods.training import TrainingParams
 from core.models import inspect, load
 from core.run import Run
-from tests.conftest import make_pico, make_tokenizer
-from tests.core.methods.conftest import Recorder, apply, give, same
+from tests.conftest import PROSE, make_pico, make_tokenizer
+from tests.core.methods.conftest import Recorder, apply, give, make_text, same
 from tests.core.methods.test_classify import LABELS
 
 QUICK = {"steps": 6, "batch": 4, "context": 24, "learning_rate": 5e-3, "precision": "float32"}
@@ -64,6 +64,17 @@ def test_what_is_said_is_what_each_says_greedily_and_marked_by_what_the_teacher_
         assert list(said.same) == [alone(pico.model, ids[:n], 1)[n] == ids[n] for n in range(12, len(ids))]
         parted = next((i for i, (a, b) in enumerate(zip(said.teacher, said.student, strict=False)) if a != b), None)
         assert (said.same.index(False) if False in said.same else None) == parted
+
+
+def test_a_text_of_which_little_is_kept_aside_gives_several_beginnings_all_the_same(pico):
+    text = make_text(PROSE[:1500])
+    short = TextFeed(give(pico, text=text), TrainingParams(**QUICK | {"context": 60}), 0, Run())
+    assert sum(map(len, short.held_out)) == 1
+    run = Recorder()
+    samples.shower(short, pico.model, None, give(pico), run, tokens=2)(0, False)
+    begun = [said.beginning for said in shown(run)[0].said]
+    assert len(begun) == 2
+    assert "".join(begun) == pico.tokenizer.decode(short.held_out[0][0][:48])
 
 
 def test_distilling_tells_the_start_and_what_is_kept_and_weights_do_not_move_by_it(pico, monkeypatch):
