@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+import torch
 import yaml
 from PIL import Image
 
@@ -94,6 +95,32 @@ def test_an_inspection_draws_where_it_takes_no_time(home, pico_pipeline, monkeyp
     assert run(InspectSpec(source=str(pico_pipeline), draw=3))["why"] == "large"
 
 
+def test_a_model_is_pruned_and_healed_in_one_job(home):
+    """The uncut model teaches without being named; what's zero stays."""
+    workspace, variant = home
+    steps = (Step(method="magnitude"), Step(method="finetune_images", params={"updates": 2, "batch": 4}))
+    pruned, healed = map(
+        workspace.variant, run(ApplySpec(workspace=str(workspace.folder), variant=variant.id, steps=steps, measure=False))["variants"]
+    )
+    assert [pruned.kind, healed.kind] == ["pruned", "pruned"]
+    found = [[m.weight == 0 for _, m in diffusion.layers(diffusion.load(workspace.path(v.id)))] for v in (pruned, healed)]
+    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
+    assert pruned.ledger.nonzero < 0.6 * variant.ledger.parameters
+    assert pruned.ledger.weight_bytes == healed.ledger.weight_bytes == variant.ledger.weight_bytes
+    assert pruned.fingerprint != healed.fingerprint
+    assert "Taught by the uncut model." in healed.notes
+    assert [step.images.path if step.images else None for step in healed.recipe.steps] == [None, "starter:digits"]
+
+
+def test_a_rounded_model_remembers_its_grid(home):
+    workspace, variant = home
+    (made,) = run(
+        ApplySpec(workspace=str(workspace.folder), variant=variant.id, steps=(Step(method="rtn", params={"bits": 4}),), measure=False)
+    )["variants"]
+    assert workspace.variant(made).kind == "quantized"
+    assert diffusion.load(workspace.path(made)).bits == 4
+
+
 def test_other_images_than_the_recipes_are_refused(home):
     workspace, variant = home
     step = Step(method="fewer_steps", params=SMALL, images=ImagesRef(path=str(resources.DIGITS), sha256="0" * 64))
@@ -126,7 +153,7 @@ def test_jobs_for_models_of_text_say_so(home, tmp_path):
         run(EvaluateSpec(**where, reference=variant.id))
 
 
-@pytest.mark.parametrize("method", ["rtn", "magnitude", "finetune"])
+@pytest.mark.parametrize("method", ["wanda", "gptq", "finetune"])
 def test_methods_for_other_models_say_so(home, method):
     workspace, variant = home
     with pytest.raises(UserError, match="doesn't apply to digits"):
