@@ -29,6 +29,7 @@ from app.decode_advanced import NO_ARROWS, Advanced
 from app.decode_drafting import BESIDE, ID, NAME, NGRAM, PACKED, PLAIN, WHY, DraftingRow, ModelBox
 from app.decode_prompt import Chat, Prompt
 from app.forms import calm_wheel
+from app.provider_choice import ProviderChoice
 from app.text import core_text
 from app.theme import icon
 from app.widgets import ElidedLabel, Segmented
@@ -94,6 +95,9 @@ class Controls(QFrame):
         self.device.setToolTip(self.tr("Where both models run."))
         self.device.addItem(self.tr("Best device"), "auto")
         self.device.setVisible(False)
+        self.provider = ProviderChoice()
+        self.provider.set_wanted(False)
+        self.provider.setFixedHeight(30)
         self.prompt = Prompt()
         self.prompt.setPlaceholderText(self.tr("Prompt: the text to go on from"))
         self.prompt.setAccessibleName(self.tr("Prompt"))
@@ -235,6 +239,7 @@ class Controls(QFrame):
         second.addWidget(self.prompt, 1, top)
         second.addWidget(self.chat, 1, top)
         second.addWidget(self.device, 0, top)
+        second.addWidget(self.provider, 0, top)
         self.race.setFixedHeight(30)
         second.addWidget(self.race, 0, top)
         for button in (self.run_button, self.pause_button, self.step_button, self.stop_button, self.tools_button):
@@ -433,6 +438,12 @@ class Controls(QFrame):
         said = self.chat.messages()
         return said[-1].content if said else ""
 
+    @property
+    def exported(self) -> bool:
+        """Whether an export has a part in it."""
+        named = (self.target_id, self.draft_id, *((self.rival.id, self.rival.beside) if self.racing else ()))
+        return any(exports.folder_of(name) is not None for name in named)
+
     def drafting(self) -> Drafting:
         return Drafting(**self.main.values(), **self.advanced.drafting())
 
@@ -452,6 +463,7 @@ class Controls(QFrame):
             race=self.racing,
             rival=rival,
             beside=beside,
+            provider=self.provider.chosen() if self.exported else "",
             paused=paused,
         )
 
@@ -542,6 +554,7 @@ class Controls(QFrame):
         for widget in (self._rival_words, *self._rivals):
             widget.setVisible(self.race.isChecked() and (drafts or forms))
         self.rival.badge.setVisible(self.racing and not self.rival.lossless)
+        self.provider.set_wanted(self.exported)
         self.prompt.setVisible(not self.chatting)
         self.chat.setVisible(self.chatting)
         self.chat.set_steady(not idle)

@@ -50,6 +50,7 @@ from app.decode_run import (
 )
 from app.decode_steps import step_text
 from app.error_dialog import show_failure
+from app.notes import note_text
 from app.plots.acceptance import Moment, RacePlot, RoundsPlot, TimelinePlot
 from app.plots.lanes import lane_title
 from app.plots.slot import PlotSlot
@@ -771,6 +772,7 @@ class DecodeView(QWidget):
         if (reused := run.result.get("reused")) and run.spec is not None and run.spec.messages:
             parts.append(self.tr("{n} tokens of the chat were read before, and weren't read again.").format(n=reused))
         parts.append(self._identity(run))
+        parts += [note_text(str(note)) for note in run.result.get("notes") or ()]
         return " ".join(part for part in parts if part)
 
     def _cut_short(self, run: DecodeRun) -> str:
@@ -1173,7 +1175,10 @@ class DecodeView(QWidget):
                 self._fail(None)
                 self._say("")
                 self._show_run(None)
-        self.controls.set_variants(list(self.library.variants()), self.library.exported_models())
+        exported = self.library.exported_models()
+        self.controls.set_variants(list(self.library.variants()), exported)
+        if exported:
+            self.controls.provider.ask(self.board)
         self._say_empty()
 
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import text
+from app.exports_card import ExportRow
 from app.library_model import Library, conditions_key
 from app.measures import conditions_text, half_width, measure, pace_name
 from app.notes import note_text
@@ -30,6 +31,7 @@ from app.samples import table
 from app.theme import icon, kind_icon, mono, numbers, theme
 from app.widgets import Bar, ElidedLabel, EmptyState, button, label, tool_button
 from core.events import Ready, samples_from_json
+from core.exports import why_not
 from core.params import Knob
 from core.records import Measurement, MethodInfo, Variant
 
@@ -104,7 +106,8 @@ class Inspector(QFrame):
             return
         measured = self.library.measurements(v.id)
         chain = self.library.lineage(v.id)
-        shown = (v, len(measured), tuple(chain), tuple(len(self.library.measurements(a.id)) for a in chain), self._method(v))
+        exported = tuple((record, why_not(record)) for record in self.library.exports(v.id))
+        shown = (v, exported, len(measured), tuple(chain), tuple(len(self.library.measurements(a.id)) for a in chain), self._method(v))
         self._stack.setCurrentIndex(1)
         self.draft.setEnabled(v.info.task == "causal-lm")
         self.draft.setToolTip("" if v.info.task == "causal-lm" else self.tr("It doesn't generate text, so it can't draft."))
@@ -151,6 +154,11 @@ class Inspector(QFrame):
         if (said := self._said(v)) is not None:
             self._section(box, self.tr("Samples of its training"))
             box.addWidget(said)
+        exported = self.library.exports(v.id)
+        if exported:
+            self._section(box, self.tr("Exports"))
+            for record in exported:
+                box.addWidget(ExportRow(self.library, self.board, v, record))
         self._section(box, self.tr("Lineage"))
         for depth, a in enumerate(chain):
             row = _LineageRow(a, depth, here=a.id == v.id)

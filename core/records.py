@@ -465,6 +465,12 @@ class ClassifyExportSpec(Spec):
     provider: Provider = ""
 
 
+class ProvidersSpec(Spec):
+    """Result {providers}: what the installed onnxruntime computes by, of core.providers' names; none where it isn't installed."""
+
+    kind: Literal["providers"] = "providers"
+
+
 class LookExportSpec(Spec):
     """Result {contents, report}: what an exported graph is made of (core.export.contents), and what its report says."""
 
@@ -603,11 +609,13 @@ AnySpec = Annotated[
     | TryExportSpec
     | CompareExportSpec
     | ClassifyExportSpec
-    | LookExportSpec,
+    | LookExportSpec
+    | ProvidersSpec,
     Field(discriminator="kind"),
 ]
 
-LIGHT = ("inspect", "estimate", "labels", "enumerate", "layer-look", "look-export")  # served by the spare worker, which stays spare
+# served by the spare worker, which stays spare
+LIGHT = ("inspect", "estimate", "labels", "enumerate", "layer-look", "look-export", "providers")
 
 
 class Job(Record):

@@ -13,15 +13,22 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from app.compare_export import ClassifyDialog, CompareDialog
 from app.forms import FileField, calm_wheel
+from app.look_export import LookDialog
 from app.notes import note_text
-from app.text import fmt_bytes, fmt_number, fmt_percent, fmt_seconds
+from app.speed_bars import SpeedBars, speeds_of
+from app.text import failure_text, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
 from app.theme import icon_pixmap, theme
 from app.widgets import Segmented
 from app.wizards.base import DeviceChoice, Facts, Notice, Page, VariantList, Wizard, button, keep, label, recall, spoken
 from app.wizards.plans import ExportPlan
 from app.wizards.try_export import TryExportDialog
-from core.events import TERMINAL, Finished
+from core.events import TERMINAL, Failed, Finished
+from core.records import CompareExportSpec
+
+RUNTIMES = ("1.24", "1.22", "1.20", "1.18", "1.17", "1.16", "1.15", "1.14")  # at which the operators or formats that are read changed
+SPEED_PROMPTS = ("Once upon a time there was", "The reason for this is that")
 
 
 class ExportWizard(Wizard):
@@ -59,6 +66,7 @@ class ExportWizard(Wizard):
         own = plan.to.strip() != plan.suggested_folder()
         parent = str(Path(plan.to).expanduser().parent) if own else ""
         kept = {"format": plan.format, "gguf_type": plan.gguf_type, "profile": plan.profile, "activations": plan.activations}
+        kept |= {"layout": plan.layout, "runtime": plan.runtime}
         keep("export", {"parent": parent} | kept)
         titles = {"onnx": self.tr("Export {name} to ONNX"), "gguf": self.tr("Export {name} to GGUF"), "sparse": self.tr("Pack {name}")}
         job = self.board.submit(plan.spec(), titles[plan.format].format(name=plan.source.name), plan.device)
@@ -135,6 +143,25 @@ class FolderPage(Page):
             calm_wheel(combo)
             combo.setCurrentIndex(max(combo.findData(last.get(kept)), 0))
             combo.currentIndexChanged.connect(lambda _: self.entered())
+        self.layouts = QComboBox(self)
+        self.layouts.setObjectName("onnx_layout")
+        self.layouts.addItem(self.tr("Plain folder"), "plain")
+        self.layouts.addItem(self.tr("For Transformers.js"), "transformers.js")
+        self.layouts.setToolTip(
+            self.tr("For Transformers.js: the graph in the folder 'onnx', under the name that this library has for its precision")
+        )
+        self.runtimes = QComboBox(self)
+        self.runtimes.setObjectName("onnx_runtime")
+        self.runtimes.addItem(self.tr("Any recent onnxruntime"), "")
+        for release in RUNTIMES:
+            self.runtimes.addItem(self.tr("onnxruntime {release} or later").format(release=release), release)
+        self.runtimes.setToolTip(
+            self.tr("The oldest onnxruntime that is to open the file. Where the graph's operators came later, the export says so")
+        )
+        for combo, kept in ((self.layouts, "layout"), (self.runtimes, "runtime")):
+            calm_wheel(combo)
+            combo.setCurrentIndex(max(combo.findData(last.get(kept)), 0))
+            combo.currentIndexChanged.connect(lambda _: self.entered())
         wizard.plan.format = last.get("format") if last.get("format") in self.formats.buttons else "onnx"
         self.formats.set_current(wizard.plan.format)
         self.types.setCurrentIndex(max(self.types.findData(last.get("gguf_type") or "auto"), 0))
@@ -146,6 +173,12 @@ class FolderPage(Page):
         choice.addWidget(self.activations)
         choice.addStretch(1)
         self.body.addLayout(choice)
+        where = QHBoxLayout()
+        where.setSpacing(12)
+        where.addWidget(self.layouts)
+        where.addWidget(self.runtimes)
+        where.addStretch(1)
+        self.body.addLayout(where)
         self.field = FileField(self, folders=True, title=self.tr("Choose a folder"))
         self.field.setObjectName("folder")
         caption = label(self.tr("Folder"), parent=self, wrap=False)
@@ -175,6 +208,9 @@ class FolderPage(Page):
         self.types.setVisible(plan.format == "gguf")
         self.profiles.setVisible(plan.format == "onnx" and plan.generates)
         self.activations.setVisible(plan.format == "onnx" and plan.rounds)
+        plan.layout, plan.runtime = str(self.layouts.currentData()), str(self.runtimes.currentData() or "")
+        self.layouts.setVisible(plan.format == "onnx" and plan.lays_out)
+        self.runtimes.setVisible(plan.format == "onnx")
         if self.field.path() == self._suggested:
             suggested = plan.suggested_folder()
             parent = recall("export").get("parent")
@@ -302,6 +338,7 @@ class ExportReport(QDialog):
     def __init__(self, board: Any, result: dict[str, Any], name: str = "", parent: QWidget | None = None):
         super().__init__(parent)
         self.board, self.folder, self.report = board, str(result.get("folder", "")), dict(result.get("report") or {})
+        self.workspace, self.variant = str(result.get("workspace") or ""), str(result.get("variant") or "")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Exported {name}").format(name=name) if name else self.tr("Exported"))
         box = QVBoxLayout(self)
@@ -318,6 +355,7 @@ class ExportReport(QDialog):
         self.figures = Facts(self, columns=1)
         self.figures.show_pairs(self._figures())
         box.addWidget(self.figures)
+        self._add_speed(box)
         checks = self._checks()
         if checks:
             box.addWidget(label(self.tr("Checks"), "section", self))
@@ -339,16 +377,26 @@ class ExportReport(QDialog):
         row = QHBoxLayout()
         row.setSpacing(8)
         show = button(self.tr("Show folder"), "show_folder")
+        self.look_button = button(self.tr("Look inside"), "look")
+        self.compare_button = button(self.tr("Compare"), "compare")
+        self.compare_button.setToolTip(self.tr("The original, the variant and the export side by side on your own prompts"))
         self.try_button = button(self.tr("Try it"), "try", primary=True)
         close = button(self.tr("Close"), "close")
         row.addWidget(show)
         row.addStretch(1)
+        row.addWidget(self.look_button)
+        row.addWidget(self.compare_button)
         row.addWidget(self.try_button)
         row.addWidget(close)
         box.addLayout(row)
         # a GGUF file is llama.cpp's to run, and a packed one is nobody's
         runs = self.report.get("format") not in ("gguf", "sparse")
-        self.try_button.setVisible(self.report.get("task", "causal-lm") == "causal-lm" and runs)
+        task = self.report.get("task", "causal-lm")
+        self.try_button.setVisible(task in ("causal-lm", "classifier") and runs)
+        self.compare_button.setVisible(task == "causal-lm" and runs and bool(self.workspace))
+        self.look_button.setVisible(runs)
+        self.look_button.clicked.connect(self.look)
+        self.compare_button.clicked.connect(self.compare)
         self.try_button.setDefault(True)
         show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(self.folder)))
         self.try_button.clicked.connect(self.try_it)
@@ -357,8 +405,71 @@ class ExportReport(QDialog):
         self.resize(540, self.sizeHint().height())
         (close if self.try_button.isHidden() else self.try_button).setFocus()
 
-    def try_it(self) -> TryExportDialog:
-        dialog = TryExportDialog(self.board, self.folder, self.parentWidget())
+    def _add_speed(self, box: QVBoxLayout) -> None:
+        """Bars of the export's speed beside torch's, once they're asked for: measuring them loads both."""
+        self.speed_job = ""
+        self.bars = SpeedBars(self)
+        if self.report.get("task", "causal-lm") != "causal-lm" or self.report.get("format") in ("gguf", "sparse") or not self.workspace:
+            return
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(label(self.tr("Speed"), "section", self))
+        row.addStretch(1)
+        self.measure_button = button(self.tr("Measure"), "measure")
+        self.measure_button.setToolTip(self.tr("Plain decoding by onnxruntime and by torch, token by token in turns; some seconds"))
+        self.measure_button.clicked.connect(self.measure)
+        row.addWidget(self.measure_button)
+        box.addLayout(row)
+        box.addWidget(self.bars)
+        self.speed_state = label("", "caption", self)
+        self.speed_state.hide()
+        box.addWidget(self.speed_state)
+        self.board.event.connect(self._on_event)
+
+    def measure(self) -> None:
+        spec = CompareExportSpec(workspace=self.workspace, folder=self.folder, variant=self.variant or None, prompts=SPEED_PROMPTS)
+        self.speed_job = self.board.submit(spec, self.tr("Measure {folder}").format(folder=Path(self.folder).name))
+        self.measure_button.setEnabled(False)
+        self._say_speed(self.tr("Measuring …"))
+
+    def _say_speed(self, words: str) -> None:
+        self.speed_state.setText(words)
+        self.speed_state.setVisible(bool(words))
+
+    def _on_event(self, event: Any) -> None:
+        if not self.speed_job or event.job != self.speed_job or not isinstance(event, TERMINAL) or not isValid(self):
+            return
+        self.speed_job = ""
+        self.measure_button.setEnabled(True)
+        self._say_speed("")
+        if isinstance(event, Finished):
+            tip = self.tr("The median over the tokens, each form writing one in turn; prompts aren't counted")
+            self.bars.show_speeds(speeds_of(event.result), self.tr("tokens/s"), list(event.result.get("notes") or ()), tip=tip)
+        elif isinstance(event, Failed):
+            self._say_speed(" ".join(part for part in failure_text(event) if part))
+        self.adjustSize()
+
+    def done(self, result: int) -> None:
+        if self.speed_job:
+            self.board.cancel(self.speed_job)
+            self.speed_job = ""
+        super().done(result)
+
+    def compare(self) -> CompareDialog:
+        dialog = CompareDialog(self.board, self.workspace, self.folder, self.variant, self.parentWidget())
+        dialog.show()
+        return dialog
+
+    def look(self) -> LookDialog:
+        dialog = LookDialog(self.board, self.folder, self.parentWidget())
+        dialog.show()
+        return dialog
+
+    def try_it(self) -> QDialog:
+        if self.report.get("task") == "classifier":
+            dialog: QDialog = ClassifyDialog(self.board, self.workspace, self.folder, self.variant, self.parentWidget())
+        else:
+            dialog = TryExportDialog(self.board, self.folder, self.parentWidget())
         dialog.show()
         self.close()
         return dialog

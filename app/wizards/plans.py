@@ -698,6 +698,8 @@ class ExportPlan:
         self.gguf_type = "auto"
         self.profile = "portable"  # of an ONNX graph; or 'fast'
         self.activations = "float32"  # or 'int8'
+        self.layout = "plain"  # or 'transformers.js'
+        self.runtime = ""  # the oldest onnxruntime that is to open it; '': any that Spokeshave knows
         self.to = ""
         self.overwrite = False
         self.device = "auto"
@@ -740,12 +742,19 @@ class ExportPlan:
         return self.generates and self.source is not None and bool(self.source.info.quantization)
 
     @property
+    def lays_out(self) -> bool:
+        """Whether there's a choice of where the graph goes: two graphs, of an encoder and a decoder, have a place of their own."""
+        return self.source is not None and self.source.info.model_type not in ENCODER_DECODERS and self.source.info.task != "diffusion"
+
+    @property
     def onnx_options(self) -> OnnxOptions:
         if self.format != "onnx":
             return OnnxOptions()
         return OnnxOptions(
             profile=self.profile if self.generates else "portable",  # type: ignore[arg-type]
             activations=self.activations if self.rounds else "float32",  # type: ignore[arg-type]
+            layout=self.layout if self.lays_out else "plain",  # type: ignore[arg-type]
+            runtime=self.runtime,
         )
 
     @property
@@ -808,6 +817,8 @@ class ExportPlan:
             )
         causal = self.source is not None and self.source.info.task == "causal-lm"
         graph = say("The graph, with a key-value cache for fast generation.") if causal else say("The graph, without a cache.")
+        if self.layout == "transformers.js" and self.lays_out:
+            return (("onnx/model*.onnx", graph), ("onnx/model*.onnx_data", say("The weights, beside the graph.")), *beside)
         return (
             ("model.onnx", graph),
             ("model.onnx.data", say("The weights, beside the graph.")),

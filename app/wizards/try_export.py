@@ -13,10 +13,13 @@ from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QSpinBox, QVBoxLayout, QWidget
 
 from app.forms import calm_wheel
+from app.notes import note_text
+from app.provider_choice import ProviderChoice
 from app.text import failure_text, fmt_number
 from app.theme import mono, restyle, theme
 from app.wizards.base import Notice, button, keep, label, recall
 from core.events import Cancelled, Failed, Finished, RoundTaken
+from core.providers import fallback_note
 from core.records import TryExportSpec
 
 PROMPT = "Once upon a time"
@@ -55,6 +58,7 @@ class TryExportDialog(QDialog):
         self.tokens.setValue(int(last.get("tokens") or 64))
         self.tokens.setSuffix(" " + self.tr("tokens"))
         calm_wheel(self.tokens)
+        self.provider = ProviderChoice(board, self)
         self.run_button = button(self.tr("Generate"), "run", primary=True)
         self.run_button.setToolTip(self.tr("Ctrl+Enter"))
         self.speed = label(role="value", parent=self, wrap=False)
@@ -62,6 +66,7 @@ class TryExportDialog(QDialog):
         self.state = label(role="caption", parent=self)
         row.addWidget(self.run_button)
         row.addWidget(self.tokens)
+        row.addWidget(self.provider)
         row.addWidget(self.state, 1)
         row.addWidget(self.speed)
         box.addLayout(row)
@@ -113,7 +118,7 @@ class TryExportDialog(QDialog):
         self.notice.tell("")
         self.speed.setText("")
         self.state.setText(self.tr("Loading …"))
-        spec = TryExportSpec(folder=self.folder, prompt=prompt, max_new_tokens=self.tokens.value())
+        spec = TryExportSpec(folder=self.folder, prompt=prompt, max_new_tokens=self.tokens.value(), provider=self.provider.chosen())
         self.job = self.board.submit(spec, self.tr("Try {folder}").format(folder=Path(self.folder).name))
         self._enable()
 
@@ -158,6 +163,8 @@ class TryExportDialog(QDialog):
             self.speed.setText(self.tr("{n} tokens/s").format(n=fmt_number(float(speed), 3)))
         count = len(result.get("ids") or ())
         self.speed.setToolTip(self.tr("Measured by onnxruntime while it wrote; the prompt isn't counted"))
+        if note := fallback_note(self.provider.chosen(), str(result.get("provider") or self.provider.chosen())):
+            self.notice.tell(note_text(note), "warning")
         self._over(self.tr("{n} tokens, by onnxruntime alone.").format(n=count) if count else "")
 
     def _over(self, text: str) -> None:

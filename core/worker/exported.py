@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,16 @@ def path(workspace: Workspace | None, one: Variant | Exported) -> Path:
     if isinstance(one, Exported) or workspace is None:
         return one.folder
     return workspace.path(one.id)
+
+
+def fallbacks(wanted: Sequence[Variant | Exported], loaded: Sequence[Any]) -> list[str]:
+    """What to say of exports that another provider computes than was asked for, each sentence once."""
+    said = [
+        providers.fallback_note(one.provider, got.model.provider)
+        for one, got in zip(wanted, loaded, strict=True)
+        if isinstance(one, Exported)
+    ]
+    return list(dict.fromkeys(note for note in said if note))
 
 
 def refuse_dtype(one: Variant | Exported, dtype: str) -> None:
@@ -161,6 +172,14 @@ def look(job: Job, run: Run) -> dict[str, Any]:
     folder = Path(spec.folder)
     report = read_json(folder / exports.REPORT) if (folder / exports.REPORT).is_file() else {}
     return {"contents": contents(folder), "report": report, "graph": str(graph_file(folder))}
+
+
+def offered(job: Job, run: Run) -> dict[str, Any]:
+    try:
+        import onnxruntime  # a thread and half a second, so not before it's asked for
+    except ImportError:
+        return {"providers": []}
+    return {"providers": providers.offered(onnxruntime.get_available_providers())}
 
 
 def _source(workspace: Workspace, folder: str, asked: str | None) -> Variant:

@@ -687,7 +687,7 @@ def generate(job: Job, run: Run) -> dict[str, Any]:
     other = [exported.named(workspace, spec.beside, provider)] if spec.beside else []
     wanted = [written, *own, *rival, *other]
     (target, *rest), held = _held(wanted, workspace, run, spec.dtype, beside=len(wanted) - 1 if other else None)
-    return lab.generate(
+    result = lab.generate(
         target,
         rest[0] if own else None,
         spec,
@@ -696,6 +696,7 @@ def generate(job: Job, run: Run) -> dict[str, Any]:
         held=held,
         beside=rest[-1] if other else None,
     )
+    return result | {"notes": exported.fallbacks(wanted, (target, *rest))}
 
 
 def find_draft(job: Job, run: Run) -> dict[str, Any]:
@@ -773,7 +774,7 @@ def export(job: Job, run: Run) -> dict[str, Any]:
     with contextlib.suppress(OSError):  # the export is whole; a workspace that can't be written to loses only its note of it
         workspace.add_measurements(variant.id, found)
     run.emit(events.Measured(run.job, variant.id))
-    return {"folder": str(Path(spec.to).absolute()), "report": report}
+    return {"folder": str(Path(spec.to).absolute()), "report": report, "variant": variant.id, "workspace": spec.workspace}
 
 
 def try_export(job: Job, run: Run) -> dict[str, Any]:
@@ -830,4 +831,5 @@ TASKS = {
     "compare-export": exported.compare,
     "classify-export": exported.classified,
     "look-export": exported.look,
+    "providers": exported.offered,
 }

@@ -15,7 +15,7 @@ from PySide6.QtGui import QImageReader
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
-from app import decode_drafting
+from app import decode_drafting, provider_choice
 from app.decode_advanced import NUMBERS
 from app.decode_controls import NGRAM, PLAIN, WHY, in_lineage
 from app.decode_drafting import EARLY, PACKED, SKIP
@@ -1234,8 +1234,9 @@ def test_plots_tell_what_is_under_the_pointer(lab):
 
 
 @pytest.fixture
-def with_exports(qtbot, tmp_path):
-    """The lab of a workspace in which two variants were exported."""
+def with_exports(qtbot, tmp_path, monkeypatch):
+    """The lab of a workspace in which two variants were exported, with an onnxruntime that has CUDA."""
+    monkeypatch.setattr(provider_choice, "_known", ["cpu", "cuda"])
     import json
 
     from core.records import ExportRecord
@@ -1266,6 +1267,19 @@ def test_exports_are_offered_as_targets_and_drafts_and_never_chosen_by_themselve
     spec = view.controls.spec("w")
     assert (spec.target, spec.draft, spec.proposer, spec.beside) == (target, draft, "draft", None)
     assert view.controls.problem() == ""
+
+
+def test_an_execution_provider_is_chosen_for_exports_alone(with_exports):
+    view, (first, _), (target, _draft) = with_exports
+    controls = view.controls
+    controls.provider.setCurrentIndex(controls.provider.findData("cuda"))
+    view.set_target(first)
+    view.set_draft("")
+    assert not controls.provider.isVisible()
+    assert controls.spec("w").provider == ""
+    view.set_target(target)
+    assert controls.provider.isVisible()
+    assert controls.spec("w").provider == "cuda"
 
 
 def test_an_exported_target_leaves_out_what_it_cant(with_exports):

@@ -1,8 +1,15 @@
 import pytest
 from PySide6.QtCore import QSettings
 
+from app import provider_choice
 from app.wizards import base
 from tests.app.wizards import stand_ins
+
+
+@pytest.fixture(autouse=True)
+def cpu_alone(monkeypatch):
+    """onnxruntime has the CPU and nothing else, and need not be asked."""
+    monkeypatch.setattr(provider_choice, "_known", ["cpu"])
 
 
 @pytest.fixture(autouse=True)

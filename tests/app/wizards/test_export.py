@@ -65,6 +65,62 @@ def test_a_fast_graph_is_asked_for(qtbot, wizard, board, tmp_path):
     assert not again.folder.profiles.isVisible()
 
 
+def test_layout_and_runtime_are_asked_for_and_remembered(qtbot, wizard, board, tmp_path):
+    w = wizard()
+    w.folder.layouts.setCurrentIndex(w.folder.layouts.findData("transformers.js"))
+    w.folder.runtimes.setCurrentIndex(w.folder.runtimes.findData("1.18"))
+    assert [name for name, _ in w.plan.files()][:2] == ["onnx/model*.onnx", "onnx/model*.onnx_data"]
+    w.folder.field.set_path(str(tmp_path / "out"))
+    w.next()
+    w.finish()
+    spec, _, _ = board.submitted[0]
+    assert (spec.onnx.layout, spec.onnx.runtime) == ("transformers.js", "1.18")
+    again = wizard()
+    assert (again.folder.layouts.currentData(), again.folder.runtimes.currentData()) == ("transformers.js", "1.18")
+    again.folder.formats.buttons["gguf"].click()
+    assert not again.folder.layouts.isVisible()
+    assert not again.folder.runtimes.isVisible()
+
+
+def test_the_releases_to_choose_are_those_at_which_something_changed():
+    """Each is one that the export can be asked for, and the oldest is the one that reads its operators' set at all."""
+    from app.wizards.export import RUNTIMES
+    from core.export.suited import IR, OLDEST
+
+    releases = [tuple(map(int, one.split("."))) for one in RUNTIMES]
+    assert releases == sorted(releases, reverse=True)
+    assert releases[-1] == OLDEST
+    assert {since for since, _ in IR} <= set(releases)
+
+
+def test_speed_is_measured_when_it_is_asked_for(qtbot, board):
+    report = ExportReport(board, {"folder": "/x/pico-onnx", "report": REPORT, "workspace": "/w", "variant": "cut"}, "Cut")
+    qtbot.addWidget(report)
+    report.show()
+    assert not report.bars.isVisible()
+    report.measure_button.click()
+    spec, _, _ = board.submitted[0]
+    assert (spec.kind, spec.workspace, spec.folder, spec.variant) == ("compare-export", "/w", "/x/pico-onnx", "cut")
+    assert not report.measure_button.isEnabled()
+    forms = {"variant": {"name": "cut", "tokens_per_s": 20.0}, "export": {"name": "pico (ONNX)", "tokens_per_s": 50.0}}
+    board.event.emit(events.Finished("job-1", {"forms": forms, "prompts": [], "busy": 0.0, "notes": []}))
+    assert report.bars.isVisible()
+    said = [w.text() for w in report.bars.findChildren(QLabel) if w.isVisible()]
+    assert "50.0 tokens/s" in said
+    assert "\u00d72.50" in said
+    report.done(0)
+
+
+def test_what_cannot_be_run_has_no_speed(qtbot, board):
+    for report in (REPORT | {"format": "gguf"}, REPORT | {"task": "encoder"}):
+        made = ExportReport(board, {"folder": "/x/y", "report": report, "workspace": "/w", "variant": "cut"})
+        qtbot.addWidget(made)
+        made.show()
+        assert not hasattr(made, "measure_button")
+        assert not made.compare_button.isVisible()
+        made.done(0)
+
+
 def test_the_suggestion_follows_the_variant_until_a_folder_was_given(wizard):
     w = wizard(variant="")
     w.next()
