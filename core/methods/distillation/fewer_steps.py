@@ -192,6 +192,8 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
         notes.append(
             f"{student.steps} steps don't divide {model.schedule.total} levels of noise, so plain diffusers draws a little otherwise."
         )
+    if model.bits:
+        notes.append(f"Its weights don't lie on the grid of {model.bits} bits any more that its teacher's were rounded to.")
     if model.classes is not None:
         notes.append("diffusers' pipeline asks for no class: its UNet and scheduler have to be called by themselves.")
     picture = compared([(model, start), (model, student.steps), (student, student.steps)])

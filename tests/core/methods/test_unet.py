@@ -196,9 +196,12 @@ def test_fewer_steps_leave_what_was_pruned_at_zero(pico_pipeline, monkeypatch):
     monkeypatch.setattr(fewer_steps, "ASIDE", 2)
     monkeypatch.setattr(fewer_steps, "SHOWN", 1)
     pruned = apply("magnitude", pico_pipeline, sparsity=0.5).model
+    pruned.bits = 4
     zeros = {name: m.weight == 0 for name, m in diffusion.layers(pruned)}
-    student = apply("fewer_steps", pico_pipeline, None, pruned, to=1, start=2, updates=1, batch=2).model
-    assert all(torch.equal(m.weight == 0, zeros[name]) for name, m in diffusion.layers(student))
+    outcome = apply("fewer_steps", pico_pipeline, None, pruned, to=1, start=2, updates=1, batch=2)
+    assert all(torch.equal(m.weight == 0, zeros[name]) for name, m in diffusion.layers(outcome.model))
+    assert outcome.model.bits is None
+    assert any("grid of 4 bits any more" in note for note in outcome.notes)
 
 
 def test_who_can_not_teach_is_refused(pico_pipeline, pico_class_pipeline, taught):
