@@ -408,12 +408,17 @@ class OnnxOptions(Record):
     longer exact; where the check finds that it changes too much, float32 is written instead.
     layout: 'transformers.js' puts the graph where that library looks for it, under the name that it has for its precision.
     runtime: the oldest onnxruntime that is to open the file, as '1.17'; '' for any that Spokeshave itself knows.
+    precision: of a graph whose variant isn't quantized; the int8 ones are for encoders and classifiers. text: a file that 'int8-static'
+    finds its ranges on; '' for the text that comes along. labels: examples that a classifier's accuracy is shown on, beside torch's.
     """
 
     profile: Literal["portable", "fast"] = "portable"
     activations: Literal["float32", "int8"] = "float32"
     layout: Literal["plain", "transformers.js"] = "plain"
     runtime: str = Field("", pattern=r"^(\d+\.\d+)?$")
+    precision: Literal["float32", "float16", "bfloat16", "int8-dynamic", "int8-static"] = "float32"
+    text: str = ""
+    labels: LabelsRef | None = None
 
 
 class ExportSpec(Spec):

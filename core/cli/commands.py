@@ -1124,6 +1124,17 @@ class Painter:
     help="transformers.js: files where that library looks for them.",
 )
 @click.option("--runtime", default="", metavar="1.N", help="The oldest onnxruntime that is to open the file.")
+@click.option(
+    "--precision",
+    type=click.Choice(("float32", "float16", "bfloat16", "int8-dynamic", "int8-static")),
+    default="float32",
+    show_default=True,
+    help="Of a variant that isn't quantized; int8 for encoders and classifiers.",
+)
+@click.option("--text", type=click.Path(dir_okay=False), help="Text that int8-static finds its ranges on; the starter's otherwise.")
+@labels_option
+@columns_options[0]
+@columns_options[1]
 @click.option("--overwrite", is_flag=True, help="Replace an earlier export there.")
 @device_option
 def export_onnx(
@@ -1134,6 +1145,11 @@ def export_onnx(
     activations: str,
     layout: str,
     runtime: str,
+    precision: str,
+    text: str | None,
+    labels: str | None,
+    text_column: str,
+    label_column: str,
     overwrite: bool,
     device: str,
     as_json: bool,
@@ -1144,7 +1160,15 @@ def export_onnx(
     source = home.variant(variant)
     if not re.fullmatch(r"(\d+\.\d+)?", runtime):
         raise click.BadParameter("name it as 1.17", param_hint="--runtime")
-    options = OnnxOptions(profile=profile, activations=activations, layout=layout, runtime=runtime)
+    options = OnnxOptions(
+        profile=profile,
+        activations=activations,
+        layout=layout,
+        runtime=runtime,
+        precision=precision,
+        text=str(Path(text).expanduser().absolute()) if text else "",
+        labels=_labels(labels, text_column, label_column),
+    )
     place = str(Path(to).expanduser().absolute())
     spec = ExportSpec(workspace=str(home.folder), variant=source.id, to=place, overwrite=overwrite, onnx=options)
     _export(spec, source.name, device, as_json, debug)

@@ -91,6 +91,7 @@ def _attention(module, query, key, value, attention_mask, scaling=None, dropout=
         settings["softcap"] = float(softcap)
     if sliding_window:
         settings["local_window_size"] = int(sliding_window)
+    tables = tables and tuple(table.to(query.dtype) for table in tables)
     grown = (1, kv_heads, layer.keys.shape[2] + new, dim)
     out, layer.keys, layer.values = torch.onnx.ops.symbolic_multi_out(
         "com.microsoft::GroupQueryAttention",
@@ -132,7 +133,7 @@ def causal(model: nn.Module) -> Plan:
     for index, (key, value) in enumerate(states):
         for leaf, state in (("key", key), ("value", value)):
             _, heads, _, dim = state.shape
-            sample.append(torch.zeros(1, heads, past, dim))
+            sample.append(torch.zeros(1, heads, past, dim, dtype=state.dtype))
             signature.inputs[f"past_key_values.{index}.{leaf}"] = (1, heads, "past", dim)
             signature.outputs[f"present.{index}.{leaf}"] = (1, heads, "total", dim)
     return Plan(_Causal(model, len(states), name), tuple(sample), signature, fused=True)
@@ -273,7 +274,7 @@ class _Norm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         settings = {"epsilon": self.epsilon, "axis": -1, "stash_type": 1}
-        return torch.onnx.ops.symbolic("SimplifiedLayerNormalization", (x, self.weight), settings, dtype=x.dtype, shape=x.shape)
+        return torch.onnx.ops.symbolic("SimplifiedLayerNormalization", (x, self.weight.to(x.dtype)), settings, dtype=x.dtype, shape=x.shape)
 
 
 def _replace_norms(model: nn.Module, undo: contextlib.ExitStack) -> None:

@@ -32,7 +32,7 @@ from core.errors import Cancelled, UserError, explain
 from core.export import examples, parity
 from core.export.contents import contents
 from core.export.genai import GENAI, genai_config
-from core.export.runtime import GRAPH
+from core.export.runtime import GRAPH, NAMES
 from core.export.suited import suit
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import OnnxOptions, SourceInfo, now
@@ -45,7 +45,7 @@ TASKS = ("causal-lm", "encoder", "classifier")
 MEMORY_FACTOR = 3.5  # peak over the float32 weights: the model, its answers, the graph being written, and the check's own session
 SHARD = 2_000_000_000  # bytes of a data file, at most: some runtimes and hubs stop at 2 GB
 EXAMPLE = "example.py"
-EXAMPLES = {"causal-lm": "generate", "encoder": "embed", "classifier": "classify", "seq2seq": "rewrite"}
+EXAMPLES = {"causal-lm": "generate", "encoder": "embed", "classifier": "classify", "seq2seq": "rewrite", "diffusion": "draw"}
 BESIDE = (
     "generation_config.json",
     "tokenizer.json",
@@ -133,14 +133,17 @@ def _stage(run: Run, seconds: dict[str, float], title: str, key: str) -> Iterato
 
 
 def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
-    from core.export import seq2seq
+    from core.export import precision, seq2seq
     from core.models import inspect
 
     info = inspect.inspect_folder(folder)
     if seq2seq.is_one(info):
         return _attempt_pair(folder, made, run, options, info)
-    _refuse(info)
-    return _attempt_one(folder, made, run, options)
+    if info.task != "diffusion":
+        _refuse(info)
+    precision.refuse(info, options.precision)
+    make = _attempt_unet if info.task == "diffusion" else _attempt_one
+    return make(folder, made, run, options)
 
 
 def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
@@ -151,7 +154,9 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
     stage = functools.partial(_stage, run, seconds)
     with stage("Loading", "load"):
         loaded = load(folder, device="cpu", dtype="float32", packed=True)
-    from core.export import trace
+    import torch
+
+    from core.export import precision, trace
     from core.models.blocks import linears
 
     model, notes = loaded.model, []
@@ -162,9 +167,17 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
         quants = trace.unpack_linears(model)
         causal = loaded.info.task == "causal-lm"
         name = trace.cache_name(model) if causal else None
-        answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name)
+        many = not causal and options.precision != "float32"
+        answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name, many=many)
         if options.activations == "int8" and quants:
             rounded, tried = _rounding(model, quants, answers, run, notes)
+        elif options.activations == "int8":
+            notes.append("Activations are rounded before quantized layers only, and this variant has none: its products are exact.")
+        theirs = _accuracy(model, loaded, options, run)
+    if options.precision in precision.HALVES:
+        if options.precision == "float16":
+            precision.check_range(model, functools.partial(model, input_ids=torch.from_numpy(answers["ids"])[None]))
+        precision.halve(model, precision.HALVES[options.precision])
     with stage("Tracing", "trace"):
         packed = trace.pack_linears(model, quants, rounded=rounded)
         rounds = bool(packed["nbits"] and rounded)
@@ -176,11 +189,20 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
             trace.narrow_dense(graph)
         if options.runtime:
             suit(graph, options.runtime)
-        place = _place(options.layout, quants)
+        place = _place(options.layout, quants, options.precision)
         _write(graph, made, place)
         del graph, program, model, loaded.model
+    if options.precision in precision.INT8:
+        with stage("Quantizing", "quantize"):
+            windows = None
+            if options.precision == "int8-static":
+                windows, said = precision.calibration_windows(loaded.tokenizer, loaded.info, options.text, run)
+                notes += said
+            dense = precision.quantize(made / place, options.precision, windows)
+            if dense:
+                notes.append(f"{dense} products that narrow what they read stay float32: one fixed range is too coarse for it.")
     with stage("Writing tokenizer and configuration", "files"):
-        _write_beside(folder, made)
+        _write_beside(folder, made, options.precision)
         if options.layout == "transformers.js":
             _for_transformers_js(made, place)
         elif causal:
@@ -192,18 +214,20 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
             "quantized": packed,
-            "limits": parity.ROUNDED if rounds else parity.EXACT,
+            "limits": _limits(loaded.info.task, options.precision, rounds),
         }
         figures = parity.check(made, answers, expected, run)
+    figures |= _compared(made, theirs, loaded, options, run, notes)
     source = sum(p.stat().st_size for p in folder.glob("*.safetensors"))
-    notes += _notes(quants, packed, figures, source, rounds)
+    notes += _notes(quants, packed, figures, source, rounds) if options.precision == "float32" else []
     for note in notes:
         run.log(note)
     return {
         **_made_from(loaded.info),
         "profile": "fast" if plan.fused else "portable",
         "activations": "int8" if rounds else "float32",
-        "weights": _weights(quants),
+        "weights": _weights(quants, options.precision),
+        "precision": options.precision,
         "quantized_layers": len(quants),
         "source_bytes": source,
         "inputs": plan.signature.inputs,
@@ -270,6 +294,75 @@ def _attempt_pair(folder: Path, made: Path, run: Run, options: OnnxOptions, info
         "source_bytes": sum(p.stat().st_size for p in folder.glob("*.safetensors")),
         **figures,
         "contents": contents(made / seq2seq.DECODER),
+        "notes": notes,
+        **_made_with(seconds, figures),
+    }
+
+
+def _attempt_unet(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
+    """The UNet of a diffusion pipeline, with what's needed to draw with it."""
+    from core.models import diffusion
+    from core.models.load import load
+
+    seconds: dict[str, float] = {}
+    stage = functools.partial(_stage, run, seconds)
+    with stage("Loading", "load"):
+        loaded = load(folder, device="cpu")
+    _refuse_memory(loaded.info)
+    import torch
+
+    from core.export import precision, trace, unet
+
+    denoiser, notes = loaded.model, []
+    if options.profile == "fast":
+        notes.append("The fast profile is for models that generate text; the portable one was written.")
+    if options.layout != "plain":
+        notes.append("Transformers.js draws no images, so its layout wasn't written.")
+    with stage("Asking the original", "reference"):
+        answers = unet.reference(denoiser, run)
+    plan = unet.plan(denoiser)
+    if options.precision in precision.HALVES:
+        if options.precision == "float16":
+            precision.check_range(denoiser.unet, lambda: plan.module(*plan.sample))
+        precision.halve(denoiser.unet, precision.HALVES[options.precision])
+    with stage("Tracing", "trace"), torch.no_grad():
+        program, _ = _traced(loaded.info, trace.capture, denoiser.unet, plan, unet.as_it_is)
+    with stage("Writing the graph", "convert"):
+        graph = _traced(loaded.info, trace.convert, program, plan)
+        if options.runtime:
+            suit(graph, options.runtime)
+        _write(graph, made, unet.PLACE)
+        del graph, program
+    with stage("Writing configuration", "files"):
+        for name, path in diffusion.layout(folder).items():
+            if name.endswith(".json"):
+                (made / name).parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, made / name)
+        shutil.copyfile(Path(examples.__file__).with_name(f"{EXAMPLES['diffusion']}.py"), made / EXAMPLE)
+    source = sum(p.stat().st_size for p in diffusion.files(folder))
+    del denoiser, loaded.model
+    with stage("Checking with onnxruntime", "check"):
+        expected = {
+            "inputs": plan.signature.inputs,
+            "outputs": plan.signature.outputs,
+            "quantized": {},
+            "limits": parity.DRAWING[options.precision],
+        }
+        figures = parity.check(made, answers, expected, run)
+    for note in notes:
+        run.log(note)
+    return {
+        **_made_from(loaded.info),
+        "profile": "portable",
+        "activations": "float32",
+        "weights": options.precision,
+        "precision": options.precision,
+        "quantized_layers": 0,
+        "source_bytes": source,
+        "inputs": plan.signature.inputs,
+        "outputs": plan.signature.outputs,
+        **figures,
+        "contents": contents(made),
         "notes": notes,
         **_made_with(seconds, figures),
     }
@@ -386,10 +479,47 @@ def _traced(info: SourceInfo, step: Callable[..., T], *args: Any) -> T:
         ) from error
 
 
-def _place(layout: str, quants: dict[str, Any]) -> str:
-    """The graph's name within the folder. Transformers.js chooses by names: 'model', and 'q4' or 'quantized' after it."""
+def _limits(task: str, precision: str, rounds: bool) -> dict[str, float]:
+    """What the check allows: see parity."""
+    if precision == "float32":
+        return parity.ROUNDED if rounds else parity.EXACT
+    kind = precision if precision in parity.VECTORS else "int8"
+    if task == "encoder":
+        return {"cosine": parity.VECTORS[kind]}
+    return parity.HALF[kind] if kind != "int8" else parity.INT8
+
+
+def _accuracy(model: Any, loaded: Any, options: OnnxOptions, run: Run) -> Any:
+    """Torch's accuracy on the held-out examples, before the model is changed for its precision; None where none are given."""
+    if options.labels is None or loaded.info.task != "classifier":
+        return None
+    from core.data.labels import read_labels
+    from core.evaluate.accuracy import score
+
+    return score(model, loaded.tokenizer, read_labels(options.labels), run=run)[0]
+
+
+def _compared(made: Path, theirs: Any, loaded: Any, options: OnnxOptions, run: Run, notes: list[str]) -> dict[str, Any]:
+    """{accuracy: {onnx, torch: {value, low, high}, n}} on the same held-out examples, and a note; nothing where none are given."""
+    if theirs is None:
+        return {}
+    from core.data.labels import read_labels
+    from core.evaluate.accuracy import score
+    from core.export.precision import Session
+
+    mine = score(Session(made), loaded.tokenizer, read_labels(options.labels), run=run)[0]
+    right = [round(one.value * one.n) for one in (mine, theirs)]
+    notes.append(f"Right on {right[0]} of {mine.n} held-out examples, where torch in float32 is right on {right[1]}.")
+    figures = {who: {"value": one.value, "low": one.low, "high": one.high} for who, one in (("onnx", mine), ("torch", theirs))}
+    return {"accuracy": figures | {"n": mine.n}}
+
+
+def _place(layout: str, quants: dict[str, Any], precision: str = "float32") -> str:
+    """The graph's name within the folder. Transformers.js chooses by names: 'model', and 'q4', 'quantized' or 'fp16' after it."""
     if layout == "plain":
         return GRAPH
+    if precision != "float32":
+        return f"onnx/{NAMES.get('fp16' if precision == 'float16' else 'q8')}.onnx" if precision != "bfloat16" else "onnx/model_bf16.onnx"
     widths = {q.bits <= 4 for q in quants.values()}
     return f"onnx/model{'' if not quants else '_q4' if True in widths else '_quantized'}.onnx"
 
@@ -401,7 +531,7 @@ def _write(graph: Any, made: Path, place: str) -> None:
     path = made / place
     path.parent.mkdir(exist_ok=True)
     held = sum(v.const_value.nbytes for v in graph.graph.initializers.values() if v.const_value is not None)
-    data = f"{path.name}_data" if "/" in place else f"{path.name}.data"
+    data = f"{path.name}_data" if place.startswith("onnx/") else f"{path.name}.data"
     onnx_ir.save(graph, path, external_data=data, max_shard_size_bytes=SHARD if held > SHARD else None)
     with open(path, "rb") as out:
         os.fsync(out.fileno())
@@ -411,13 +541,13 @@ def _for_transformers_js(made: Path, place: str) -> None:
     """Tells Transformers.js, in config.json, which of its precisions the graph is and that its weights are beside it."""
     config = read_json(made / "config.json")
     stem = Path(place).stem
-    dtype = {"model": "fp32", "model_q4": "q4", "model_quantized": "q8"}[stem]
+    dtype = {name: dtype for dtype, name in NAMES.items()}.get(stem, "auto")
     files = len([p for p in (made / place).parent.iterdir() if p.suffix != ".onnx"])
     config["transformers.js_config"] = {"dtype": dtype, "use_external_data_format": {f"{stem}.onnx": files}}
     write_atomically(made / "config.json", json.dumps(config, indent=2))
 
 
-def _write_beside(folder: Path, made: Path) -> None:
+def _write_beside(folder: Path, made: Path, precision: str = "float32") -> None:
     """Tokenizer, templates and configurations.
 
     transformers 5 keeps the rotary base in rope_parameters, other readers look for rope_theta: both are there.
@@ -430,7 +560,7 @@ def _write_beside(folder: Path, made: Path) -> None:
     rope = config.get("rope_parameters")
     if isinstance(rope, dict) and "rope_theta" in rope:
         config.setdefault("rope_theta", rope["rope_theta"])
-    config["dtype"] = "float32"
+    config["dtype"] = precision if precision in ("float16", "bfloat16") else "float32"
     write_atomically(made / "config.json", json.dumps(config, indent=2))
     tokenizer = made / "tokenizer_config.json"
     if (made / "tokenizer.json").is_file():
@@ -440,9 +570,11 @@ def _write_beside(folder: Path, made: Path) -> None:
         write_atomically(tokenizer, json.dumps(settings, indent=2, ensure_ascii=False))
 
 
-def _weights(quants: dict[str, Any]) -> str:
+def _weights(quants: dict[str, Any], precision: str = "float32") -> str:
+    if precision.startswith("int8"):
+        return "8-bit integers, the rest dense"
     if not quants:
-        return "float32"
+        return precision
     return f"{'/'.join(str(b) for b in sorted({q.bits for q in quants.values()}))}-bit integers, the rest dense"
 
 

@@ -33,6 +33,16 @@ from core.run import Run
 LIMIT = 1e-3  # largest absolute difference of a logit, or of a hidden state
 EXACT = {"max_abs": LIMIT, "top1": 1.0}
 ROUNDED = {"kl": 5e-3, "top1": 0.97}  # nats, mean over the tokens
+HALF = {"float16": {"max_abs": 0.5, "top1": 0.99}, "bfloat16": {"max_abs": 2.0, "top1": 0.96}}  # logits, against float32
+INT8 = {"kl": 1e-2, "top1": 0.95}  # of a classifier, over its texts; against float32 and not against the same grid
+VECTORS = {"float16": 0.999, "bfloat16": 0.99, "int8": 0.97}  # least cosine of a text's vector with that of float32
+# of a UNet's output, and of a pixel of what's drawn (from -1 to 1)
+DRAWING = {
+    "float32": {"max_abs": LIMIT, "pixel": 5e-3},
+    "float16": {"max_abs": 0.05, "pixel": 0.1},
+    "bfloat16": {"max_abs": 0.5, "pixel": 0.5},
+}
+MANY, LENGTH = 48, 24  # texts, and tokens in each, that a rounded encoder is asked besides
 TOKENS, GREEDY, PROMPT = 256, 64, 32
 ROWS = (48, 33, 20)  # lengths of the batch's rows; shorter where the context is
 UNREFERENCED = 1 << 20  # bytes of the data file that alignment may leave unused
@@ -61,8 +71,11 @@ def _rows(ids: np.ndarray) -> list[np.ndarray]:
     return [ids[i * 7 % max(1, len(ids) - n) :][:n] for i, n in enumerate(lengths)]
 
 
-def reference(model: Any, tokenizer: Any, run: Run, *, context: int | None, cache_name: str | None) -> dict[str, np.ndarray]:
-    """What the torch model answers. cache_name: how it takes its cache; None for an encoder. Arrays are ready for np.savez."""
+def reference(
+    model: Any, tokenizer: Any, run: Run, *, context: int | None, cache_name: str | None, many: bool = False
+) -> dict[str, np.ndarray]:
+    """What the torch model answers. cache_name: how it takes its cache; None for an encoder. many: further texts, for an encoder whose
+    graph rounds. Arrays are ready for np.savez."""
     import torch
 
     vocabulary = model.config.get_text_config().vocab_size
@@ -79,6 +92,10 @@ def reference(model: Any, tokenizer: Any, run: Run, *, context: int | None, cach
     kept: dict[str, np.ndarray] = {"ids": ids, "answer": ask(ids), "pad": np.array(getattr(model.config, "pad_token_id", None) or 0)}
     for index, row in enumerate(_rows(ids)):
         kept[f"row{index}"], kept[f"row{index}_answer"] = row, ask(row)
+    if many:
+        length = min(LENGTH, count)
+        kept["many"] = sample_ids(tokenizer, vocabulary, MANY * length).reshape(MANY, length)
+        kept["many_answers"] = np.stack([ask(row) for row in kept["many"]])
     if cache_name:
         kept |= _greedy(model, ids, run, count=count, cache_name=cache_name)
     return kept
@@ -166,8 +183,9 @@ class _Checks:
 
     def __init__(self, answers: dict[str, np.ndarray], limits: dict[str, float] = EXACT):
         self.answers, self.limits = answers, limits
+        self.rounds = limits not in (EXACT, ROUNDED, DRAWING["float32"])  # in half precision, or int8
         self.done: list[dict[str, Any]] = []
-        self.max_abs, self.kl = 0.0, 0.0
+        self.max_abs, self.kl, self.cosine = 0.0, 0.0, 1.0
 
     def difference(self, title: str, found: np.ndarray, wanted: np.ndarray) -> float:
         """Largest absolute difference; NaN counts as infinite. Judged by it, or by the mean KL divergence where that's the limit."""
@@ -175,6 +193,10 @@ class _Checks:
         worst = float(np.where(np.isnan(apart), np.inf, apart).max())
         self.max_abs = max(self.max_abs, worst)
         judged = worst
+        if "cosine" in self.limits:
+            self.cosine = min(self.cosine, judged := vectors_apart(wanted, found)) if np.isfinite(worst) else (judged := 0.0)
+            self.add(title, judged, self.limits["cosine"], judged >= self.limits["cosine"])
+            return worst
         if "kl" in self.limits:
             judged = divergence(wanted, found) if np.isfinite(worst) else np.inf
             self.kl = max(self.kl, judged)
@@ -184,16 +206,24 @@ class _Checks:
 
     def add(self, title: str, value: float, limit: float | None, passed: bool, note: str = "") -> None:
         self.done.append({"check": title, "value": value, "limit": limit, "passed": passed, "note": note})
-        if not passed:
+        if passed:
+            return
+        what = {"check": title, "value": value, "limit": float("nan") if limit is None else limit}
+        if self.rounds:
             raise UserError(
-                "The exported model doesn't compute what the original computes: {check} gave {value:.4g}, and {limit:.4g} is allowed.",
-                hint="Nothing was written. Please report this model; the detail lists the checks before it.",
+                "In this precision too much of what the original computes is lost: {check} gave {value:.4g}, and the limit is {limit:.4g}.",
+                hint="Nothing was written. Choose float32, which is exact, or quantize the model here and export that variant.",
                 kind="check",
-                check=title,
-                value=value,
-                limit=float("nan") if limit is None else limit,
                 detail=json.dumps(self.done, indent=1),
+                **what,
             )
+        raise UserError(
+            "The exported model doesn't compute what the original computes: {check} gave {value:.4g}, and {limit:.4g} is allowed.",
+            hint="Nothing was written. Please report this model; the detail lists the checks before it.",
+            kind="check",
+            detail=json.dumps(self.done, indent=1),
+            **what,
+        )
 
 
 def divergence(wanted: np.ndarray, found: np.ndarray) -> float:
@@ -205,6 +235,13 @@ def divergence(wanted: np.ndarray, found: np.ndarray) -> float:
 
     of_wanted = logs(wanted)
     return float((np.exp(of_wanted) * (of_wanted - logs(found))).sum(-1).mean())
+
+
+def vectors_apart(wanted: np.ndarray, found: np.ndarray) -> float:
+    """The least cosine between the vectors of a text, (..., width), with those that it should have."""
+    wanted, found = wanted.astype(np.float64), found.astype(np.float64)
+    lengths = np.linalg.norm(wanted, axis=-1) * np.linalg.norm(found, axis=-1)
+    return float(((wanted * found).sum(-1) / np.maximum(lengths, 1e-30)).min())
 
 
 def structure(folder: Path, expected: dict[str, Any]) -> dict[str, Any]:
@@ -281,13 +318,17 @@ def compare(folder: Path, answers: dict[str, np.ndarray], expected: dict[str, An
     else:
         found = structure(folder, expected)
         session = open_session(folder)
-        figures = _compare_causal(session, checks) if "prompt" in answers else _compare_encoder(session, checks)
+        if "drawn" in answers:
+            figures = _compare_unet(session, checks, folder)
+        else:
+            figures = _compare_causal(session, checks) if "prompt" in answers else _compare_encoder(session, checks)
     import onnxruntime
 
     found |= {
         "max_abs": checks.max_abs,
         **({"kl": checks.kl} if "kl" in checks.limits else {}),
-        "tokens": len(answers["ids"]),
+        **({"cosine": checks.cosine} if "cosine" in checks.limits else {}),
+        "tokens": len(answers.get("ids", ())),
         "checks": checks.done,
         "runtime": onnxruntime.__version__,
         "providers": onnxruntime.get_available_providers(),
@@ -305,7 +346,7 @@ def _top1(checks: _Checks, found: np.ndarray, wanted: np.ndarray) -> dict[str, A
     ties = int((tied & ~same).sum())
     limit = checks.limits["top1"]
     if limit < 1:  # figures are rounded: a share may differ, near a tie or not
-        checks.add("the most likely token", agreed, limit, agreed >= limit)
+        checks.add("the most likely token", agreed, limit, agreed >= limit or bool((same | tied).all()))
         return {"top1": agreed, "ties": ties}
     checks.add("the most likely token", agreed, limit, bool((same | tied).all()), f"{ties} exact ties fell the other way" if ties else "")
     return {"top1": agreed, "ties": ties}
@@ -390,12 +431,23 @@ def _compare_encoder(session, checks: _Checks) -> dict[str, Any]:
 
     def ask(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        return session.run([output], {n: feeds[n] for n in names})[0]
+        return session.run([output], {n: feeds[n] for n in names})[0].astype(np.float32)
 
     ids, wanted = answers["ids"], answers["answer"]
     got = ask(ids[None], np.ones((1, len(ids)), np.int64))[0]
-    checks.difference("the whole text", got, wanted)
-    figures = _top1(checks, got, wanted) if output == "logits" and wanted.shape[-1] > 1 else {}
+    classes = output == "logits" and wanted.shape[-1] > 1
+    if "many" in answers:
+        many, wanted_many = ask(answers["many"], np.ones_like(answers["many"])), answers["many_answers"]
+        if output != "logits":  # each text's mean vector, as it's compared with others'
+            checks.difference(f"the vectors of {len(many)} texts", many.mean(1), wanted_many.mean(1))
+            got, wanted = got.mean(0, keepdims=True), wanted.mean(0, keepdims=True)
+        else:
+            checks.difference(f"{len(many)} texts", many, wanted_many)
+        figures = _top1(checks, many, wanted_many) if classes else {}
+        checks.difference("the whole text", got, wanted)
+    else:
+        checks.difference("the whole text", got, wanted)
+        figures = _top1(checks, got, wanted) if classes else {}
     rows = [answers[f"row{i}"] for i in range(len(ROWS))]
     longest = max(map(len, rows))
     padded, mask = np.full((len(rows), longest), int(answers["pad"]), np.int64), np.zeros((len(rows), longest), np.int64)
@@ -404,6 +456,10 @@ def _compare_encoder(session, checks: _Checks) -> dict[str, Any]:
     got = ask(padded, mask)
     wanted_rows = [answers[f"row{i}_answer"] for i in range(len(ROWS))]
     per_token = got.ndim == 3
+    if "many" in answers and per_token:
+        means = np.stack([got[i, : len(r)].mean(0) for i, r in enumerate(rows)])
+        checks.difference(f"a padded batch of {len(rows)}", means, np.stack([w.mean(0) for w in wanted_rows]))
+        return figures
     found = np.concatenate([got[i, : len(r)] if per_token else got[i][None] for i, r in enumerate(rows)])
     checks.difference(f"a padded batch of {len(rows)}", found, np.concatenate([w if per_token else w[None] for w in wanted_rows]))
     return figures
@@ -460,6 +516,29 @@ def _compare_pair(folder: Path, graphs: dict[str, Any], checks: _Checks) -> tupl
         fed = np.array([[tokens[-1]]])
     best = np.partition(answers["answer"], -2, axis=-1)[:, -2:]
     return found, figures | {"greedy": _same_tokens(checks, tokens, greedy, best[:, 1] - best[:, 0])}
+
+
+def _compare_unet(session, checks: _Checks, folder: Path) -> dict[str, Any]:
+    """Its output at several levels of noise, and images drawn by the folder's own script from the same noise as torch's."""
+    from core.export.examples.draw import draw
+
+    answers = checks.answers
+    names = {i.name for i in session.get_inputs()}
+    index = 0
+    while f"z{index}" in answers:
+        z, t = answers[f"z{index}"], answers[f"t{index}"]
+        feeds = {"sample": z, "timestep": t, "class_labels": answers.get(f"kinds{index}")}
+        found = session.run(["out_sample"], {name: feeds[name] for name in names})[0]
+        checks.difference(f"a batch of {len(z)} at the noise of {', '.join(map(str, t))}", found, answers[f"answer{index}"])
+        index += 1
+    scheduler = json.loads((folder / "scheduler" / "scheduler_config.json").read_text(encoding="utf-8"))
+    noise, steps = answers["noise"], int(answers["steps"])
+    classes = int(answers["kinds1"].max()) + 1 if "kinds1" in answers else 0
+    kinds = np.arange(len(noise)) % max(classes, 1) if classes else None
+    apart = float(np.abs(draw(session, scheduler, noise, steps, kinds) - answers["drawn"]).max())
+    limit = checks.limits["pixel"]
+    checks.add(f"{len(noise)} images drawn in {steps} steps", apart, limit, apart <= limit)
+    return {"pixel": apart, "steps": steps}
 
 
 def main(folder: str, work: str) -> None:

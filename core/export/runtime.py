@@ -37,6 +37,8 @@ def graph_file(folder: Path) -> Path:
     folder = Path(folder)
     if folder.suffix == ".onnx":
         return folder
+    if (folder / "unet" / GRAPH).is_file():  # a pipeline that draws
+        return folder / "unet" / GRAPH
     others = sorted((folder / "onnx").glob("*.onnx"))
     if not others or (folder / GRAPH).is_file():
         return folder / GRAPH

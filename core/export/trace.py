@@ -376,7 +376,15 @@ def _attention(module, query, key, value, attention_mask, scaling=None, dropout=
 
 
 AttentionInterface.register(NAME, _attention)
-AttentionMaskInterface.register(NAME, eager_mask)  # additive, and never left out
+
+
+def _mask(*args, **kwargs) -> Tensor:
+    """Additive, and never left out. In float16 half of its range, or a row of padding alone would overflow to no number at all."""
+    mask = eager_mask(*args, **kwargs)
+    return mask.clamp_min(-3e4) if mask.dtype == torch.float16 else mask
+
+
+AttentionMaskInterface.register(NAME, _mask)
 
 
 class _Layer(DynamicLayer):
@@ -498,7 +506,7 @@ def causal(model: nn.Module) -> Plan:
     for index, pair in enumerate(states):
         for leaf, state in zip(("key", "value"), pair, strict=True):
             _, heads, _, dim = state.shape
-            sample.append(torch.zeros(batch, heads, past, dim))
+            sample.append(torch.zeros(batch, heads, past, dim, dtype=state.dtype))
             signature.inputs[f"past_key_values.{index}.{leaf}"] = ("batch", heads, "past", dim)
             signature.outputs[f"present.{index}.{leaf}"] = ("batch", heads, "total", dim)
     return Plan(_Causal(model, len(states), positions, name), tuple(sample), signature, positions)
