@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.notes import note_text
@@ -61,5 +61,7 @@ class SpeedBars(QWidget):
 
 
 def speeds_of(result: dict[str, Any]) -> list[tuple[str, float | None]]:
-    """(name, tokens per second) of a comparison's forms that torch runs, and then of the export."""
-    return [(str(form.get("name") or key), form.get("tokens_per_s")) for key, form in (result.get("forms") or {}).items()]
+    """(name, tokens per second) of a comparison's forms: those that torch runs, and then the export."""
+    torch = QCoreApplication.translate("SpeedBars", "{name}, torch")
+    forms = (result.get("forms") or {}).items()
+    return [(form["name"] if key == "export" else torch.format(name=form["name"]), form.get("tokens_per_s")) for key, form in forms]

@@ -169,16 +169,17 @@ class FolderPage(Page):
         choice.setSpacing(12)
         choice.addWidget(self.formats)
         choice.addWidget(self.types)
-        choice.addWidget(self.profiles)
-        choice.addWidget(self.activations)
         choice.addStretch(1)
         self.body.addLayout(choice)
-        where = QHBoxLayout()
-        where.setSpacing(12)
-        where.addWidget(self.layouts)
-        where.addWidget(self.runtimes)
-        where.addStretch(1)
-        self.body.addLayout(where)
+        for both in ((self.profiles, self.activations), (self.layouts, self.runtimes)):
+            line = QWidget(self)
+            row = QHBoxLayout(line)
+            row.setContentsMargins(0, 0, 0, 0)
+            row.setSpacing(12)
+            for combo in both:
+                row.addWidget(combo)
+            row.addStretch(1)
+            self.body.addWidget(line)
         self.field = FileField(self, folders=True, title=self.tr("Choose a folder"))
         self.field.setObjectName("folder")
         caption = label(self.tr("Folder"), parent=self, wrap=False)
@@ -211,6 +212,8 @@ class FolderPage(Page):
         plan.layout, plan.runtime = str(self.layouts.currentData()), str(self.runtimes.currentData() or "")
         self.layouts.setVisible(plan.format == "onnx" and plan.lays_out)
         self.runtimes.setVisible(plan.format == "onnx")
+        for combos in ((self.profiles, self.activations), (self.layouts, self.runtimes)):
+            combos[0].parentWidget().setVisible(not all(combo.isHidden() for combo in combos))  # an empty line would leave a gap
         if self.field.path() == self._suggested:
             suggested = plan.suggested_folder()
             parent = recall("export").get("parent")
