@@ -12,7 +12,7 @@ from tests.core.methods.conftest import Recorder, apply, give
 
 pytestmark = pytest.mark.shelf
 PROMPTS = ("The history of the steam engine begins", "def mean(numbers):\n")
-SETTINGS = {"steps": 25, "layers": 3, "written": 8000, "vocabulary": 8192}
+SETTINGS = {"steps": 20, "layers": 3, "written": 5000, "vocabulary": 8192}
 
 
 def test_a_draft_is_kept_more_often_and_the_words_stay(shelf, tmp_path):
