@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -251,7 +251,7 @@ class JobPanel(QWidget):
     def _show_controls(self) -> None:
         """The shown job's pause and early end, where they mean something."""
         state = self.board.state(self.current) if self.current else None
-        show_pause(self.pause, state, self.tr)
+        show_pause(self.pause, state)
         self.keep.setVisible(state is not None and can_end_early(state))
 
     def _offer(self, key: str, some: bool) -> None:
@@ -383,16 +383,17 @@ def can_end_early(state: Any) -> bool:
     return can_pause(state) and training
 
 
-def show_pause(press: QToolButton, state: Any, tr: Any) -> None:
+def show_pause(press: QToolButton, state: Any) -> None:
     """The button as a job's state has it: to pause, or to go on."""
+    tr = QCoreApplication.translate
     able = state is not None and can_pause(state)
     press.setVisible(able)
     resting = able and (state.paused or state.pausing)
-    words = tr("Go on") if resting else tr("Pause: it keeps its place and its memory, and goes on when you say")
+    words = tr("jobs", "Go on") if resting else tr("jobs", "Pause: it keeps its place and its memory, and goes on when you say")
     if press.toolTip() != words:
         press.setIcon(icon("play" if resting else "pause"))
         press.setToolTip(words)
-        press.setAccessibleName(tr("Go on") if resting else tr("Pause"))
+        press.setAccessibleName(tr("jobs", "Go on") if resting else tr("jobs", "Pause"))
 
 
 class JobRow(QFrame):
@@ -481,7 +482,7 @@ class JobRow(QFrame):
         self.bar.set_color("warn" if status == "paused" else "accent")
         self.bar.set_share(state.done / state.total if state.total else 0.0)
         self.again.setVisible(state.over and state.job.kind in RESTARTABLE)
-        show_pause(self.pause, state, tr)
+        show_pause(self.pause, state)
         self.stop.setToolTip(tr("Take off the list") if state.over else tr("Cancel"))
         self.stop.setEnabled(status != "cancelling")
         self.setAccessibleName(f"{state.job.title}: {self.line.text()}")

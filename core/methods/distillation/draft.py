@@ -335,7 +335,7 @@ class _Work:
 
     def _pace(self, plan: Plan, layers: int) -> float:
         """Seconds of a step, of three."""
-        self.feed(plan)
+        self.told(plan)  # which takes its time, once
         begun = time.monotonic() - self.run.rested
         self.train(plan, layers, 3, judged=False)
         return (time.monotonic() - self.run.rested - begun) / 3
