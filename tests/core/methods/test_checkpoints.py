@@ -19,6 +19,7 @@ QUICK = {"steps": 12, "batch": 4, "context": 24, "learning_rate": 5e-3, "precisi
 DISTIL = ("distil", {"layers": 1, "loss": "js", "hidden": 1.0, "gradient_bits": 4, "data": "written", "written": 500, "on_policy": 0.5})
 TRAININGS = [
     DISTIL,
+    ("distil", {"layers": 1, "weights": "lora", "answers": "kept", "top_k": 8}),
     ("finetune", {}),
     ("finetune", {"weights": "lora", "gradient_bits": 2, "gradient_feedback": True}),
     ("qat", {}),
