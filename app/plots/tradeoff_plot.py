@@ -445,11 +445,12 @@ class TradeoffPlot(Chart):
         painter.setFont(ui_font(11))
         metrics = QFontMetricsF(ui_font(11))
         area = self.area()
+        own = {(d.variant.id, d.x, d.y) for d in self.dots}  # these have a point and a name of their own
         for course in self.courses:
             color = theme().kind_color(course.variant.kind)
             for steps, x, y in course.points:
                 at = self.to_screen(x, y)
-                if not area.adjusted(-1, -1, 1, 1).contains(at):
+                if not area.adjusted(-1, -1, 1, 1).contains(at) or (course.variant.id, x, y) in own:
                     continue
                 painter.setPen(QPen(theme().color("surface"), 1))
                 painter.setBrush(color)
@@ -457,7 +458,7 @@ class TradeoffPlot(Chart):
                 words = str(steps)
                 left = min(at.x() + 6, area.right() - metrics.horizontalAdvance(words))
                 painter.setPen(theme().color("text2"))
-                painter.drawText(QPointF(left, at.y() + 12 if at.y() + 14 < area.bottom() else at.y() - 6), words)
+                painter.drawText(QPointF(left, at.y() - 5), words)
         painter.restore()
 
     def _arrange_intervals(self) -> None:
