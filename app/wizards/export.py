@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QGridLayout, QHBoxL
 from shiboken6 import isValid
 
 from app.compare_export import ClassifyDialog, CompareDialog
+from app.draw_export import DrawDialog
 from app.forms import FileField, calm_wheel
 from app.look_export import LookDialog
 from app.notes import note_text
@@ -21,7 +22,7 @@ from app.speed_bars import SpeedBars, speeds_of
 from app.text import failure_text, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
 from app.theme import icon_pixmap, theme
 from app.widgets import Segmented
-from app.wizards.base import DeviceChoice, Facts, Notice, Page, VariantList, Wizard, button, keep, label, recall, spoken
+from app.wizards.base import DeviceChoice, Facts, Notice, Page, TextChoice, VariantList, Wizard, button, keep, label, recall, spoken
 from app.wizards.plans import ExportPlan
 from app.wizards.try_export import TryExportDialog
 from core.events import TERMINAL, Failed, Finished
@@ -66,7 +67,7 @@ class ExportWizard(Wizard):
         own = plan.to.strip() != plan.suggested_folder()
         parent = str(Path(plan.to).expanduser().parent) if own else ""
         kept = {"format": plan.format, "gguf_type": plan.gguf_type, "profile": plan.profile, "activations": plan.activations}
-        kept |= {"layout": plan.layout, "runtime": plan.runtime}
+        kept |= {"layout": plan.layout, "runtime": plan.runtime, "precision": plan.precision}
         keep("export", {"parent": parent} | kept)
         titles = {"onnx": self.tr("Export {name} to ONNX"), "gguf": self.tr("Export {name} to GGUF"), "sparse": self.tr("Pack {name}")}
         job = self.board.submit(plan.spec(), titles[plan.format].format(name=plan.source.name), plan.device)
@@ -158,6 +159,20 @@ class FolderPage(Page):
         self.runtimes.setToolTip(
             self.tr("The oldest onnxruntime that is to open the file. Where the graph's operators came later, the export says so")
         )
+        self.precisions = QComboBox(self)
+        self.precisions.setObjectName("onnx_precision")
+        self.precisions.setToolTip(
+            self.tr(
+                "float32 is exact. float16: half the size, rounded; numbers beyond 65,504 don't fit and are looked for. int8: weights and "
+                "what they're multiplied by, in whole numbers; fixed ranges are found on a text beforehand. bfloat16 isn't offered: "
+                "onnxruntime computes nothing in it on a processor."
+            )
+        )
+        calm_wheel(self.precisions)
+        self._wanted = str(last.get("precision") or "float32")
+        self.precisions.activated.connect(self._chose_precision)
+        self.text = TextChoice(self.tr("The starter's training text"), self.tr("Text that the ranges are found on"), self)
+        self.text.changed.connect(lambda: self.entered())
         for combo, kept in ((self.layouts, "layout"), (self.runtimes, "runtime")):
             calm_wheel(combo)
             combo.setCurrentIndex(max(combo.findData(last.get(kept)), 0))
@@ -171,7 +186,7 @@ class FolderPage(Page):
         choice.addWidget(self.types)
         choice.addStretch(1)
         self.body.addLayout(choice)
-        for both in ((self.profiles, self.activations), (self.layouts, self.runtimes)):
+        for both in ((self.profiles, self.activations, self.precisions), (self.layouts, self.runtimes)):
             line = QWidget(self)
             row = QHBoxLayout(line)
             row.setContentsMargins(0, 0, 0, 0)
@@ -180,6 +195,7 @@ class FolderPage(Page):
                 row.addWidget(combo)
             row.addStretch(1)
             self.body.addWidget(line)
+        self.body.addWidget(self.text)
         self.field = FileField(self, folders=True, title=self.tr("Choose a folder"))
         self.field.setObjectName("folder")
         caption = label(self.tr("Folder"), parent=self, wrap=False)
@@ -209,10 +225,13 @@ class FolderPage(Page):
         self.types.setVisible(plan.format == "gguf")
         self.profiles.setVisible(plan.format == "onnx" and plan.generates)
         self.activations.setVisible(plan.format == "onnx" and plan.rounds)
+        self._fill_precisions()
+        plan.precision, plan.text = self._wanted, self.text.path()
+        self.text.setVisible(plan.calibrates)
         plan.layout, plan.runtime = str(self.layouts.currentData()), str(self.runtimes.currentData() or "")
         self.layouts.setVisible(plan.format == "onnx" and plan.lays_out)
         self.runtimes.setVisible(plan.format == "onnx")
-        for combos in ((self.profiles, self.activations), (self.layouts, self.runtimes)):
+        for combos in ((self.profiles, self.activations, self.precisions), (self.layouts, self.runtimes)):
             combos[0].parentWidget().setVisible(not all(combo.isHidden() for combo in combos))  # an empty line would leave a gap
         if self.field.path() == self._suggested:
             suggested = plan.suggested_folder()
@@ -221,6 +240,26 @@ class FolderPage(Page):
             self.field.set_path(self._suggested)
         self.files.show_pairs([(name, spoken(what)) for name, what in plan.files()])
         self._changed()
+
+    def _fill_precisions(self) -> None:
+        """Those that the chosen variant has; what was wanted stays wanted for the next one that has it."""
+        plan, combo = self.wizard.plan, self.precisions
+        titles = {
+            "float32": self.tr("float32: exact"),
+            "float16": self.tr("float16: half the size"),
+            "int8-dynamic": self.tr("int8, ranges as they come"),
+            "int8-static": self.tr("int8, fixed ranges"),
+        }
+        if [combo.itemData(i) for i in range(combo.count())] != list(plan.precisions):
+            combo.clear()
+            for value in plan.precisions:
+                combo.addItem(titles[value], value)
+        combo.setCurrentIndex(max(combo.findData(self._wanted), 0))
+        combo.setVisible(plan.format == "onnx" and combo.count() > 1)
+
+    def _chose_precision(self) -> None:
+        self._wanted = str(self.precisions.currentData())
+        self.entered()
 
     def _changed(self) -> None:
         plan = self.wizard.plan
@@ -246,13 +285,15 @@ class ReviewPage(Page):
         caption = label(self.tr("Device for the comparison"), parent=self, wrap=False)
         caption.setBuddy(self.device)
         self.device.setMaximumWidth(320)
-        place = QVBoxLayout()
+        self.place = QWidget(self)  # ONNX files are traced and checked on the processor, packed ones aren't computed with
+        place = QVBoxLayout(self.place)
+        place.setContentsMargins(0, 0, 0, 0)
         place.setSpacing(5)
         place.addWidget(caption)
         place.addWidget(self.device)
         self.body.addWidget(self.facts)
         self.body.addWidget(self.notice)
-        self.body.addLayout(place)
+        self.body.addWidget(self.place)
         self.body.addStretch(1)
         self.device.changed.connect(self._changed)
 
@@ -276,7 +317,7 @@ class ReviewPage(Page):
             ]
         )
         note = ""
-        self.device.setEnabled(plan.format != "sparse")
+        self.place.setVisible(plan.format == "gguf")
         if plan.format == "sparse":
             note = self.tr("It's packed for keeping and sending. To use it, restore the folder: spokeshave-cli unpack-sparse FILE.")
         elif source.info.quantization and plan.format == "gguf":
@@ -296,14 +337,16 @@ class ReviewPage(Page):
             return self.tr("unpacked again, every file compared by its sha256")
         if plan.source is not None and plan.source.info.task == "causal-lm":
             return self.tr("loads; logits against torch; the same greedy tokens; every data byte referenced")
+        if plan.draws:
+            return self.tr("loads; outputs at several levels of noise against torch; the same images from the same noise")
         return self.tr("loads; outputs against torch; padded batches; every data byte referenced")
 
     def _changed(self) -> None:
-        self.wizard.plan.device = self.device.device()
+        self.wizard.plan.device = self.device.device() if self.wizard.plan.format == "gguf" else "cpu"
         self.changed.emit()
 
     def first_field(self) -> QWidget:
-        return self.device
+        return self.device if self.place.isVisible() else self.wizard.finish_button
 
 
 # ---- when it's done ----------------------------------------------------------------------------------------------------
@@ -395,7 +438,7 @@ class ExportReport(QDialog):
         # a GGUF file is llama.cpp's to run, and a packed one is nobody's
         runs = self.report.get("format") not in ("gguf", "sparse")
         task = self.report.get("task", "causal-lm")
-        self.try_button.setVisible(task in ("causal-lm", "classifier") and runs)
+        self.try_button.setVisible(task in ("causal-lm", "classifier", "diffusion") and runs)
         self.compare_button.setVisible(task == "causal-lm" and runs and bool(self.workspace))
         self.look_button.setVisible(runs)
         self.look_button.clicked.connect(self.look)
@@ -471,6 +514,8 @@ class ExportReport(QDialog):
     def try_it(self) -> QDialog:
         if self.report.get("task") == "classifier":
             dialog: QDialog = ClassifyDialog(self.board, self.workspace, self.folder, self.variant, self.parentWidget())
+        elif self.report.get("task") == "diffusion":
+            dialog = DrawDialog(self.board, self.workspace, self.folder, self.variant, self.parentWidget())
         else:
             dialog = TryExportDialog(self.board, self.folder, self.parentWidget())
         dialog.show()

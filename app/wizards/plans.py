@@ -700,6 +700,8 @@ class ExportPlan:
         self.activations = "float32"  # or 'int8'
         self.layout = "plain"  # or 'transformers.js'
         self.runtime = ""  # the oldest onnxruntime that is to open it; '': any that Spokeshave knows
+        self.precision = "float32"  # of the graph of a variant that isn't quantized: see `precisions`
+        self.text: str | None = None  # that the ranges of 'int8-static' are found on; None: the starter's
         self.to = ""
         self.overwrite = False
         self.device = "auto"
@@ -718,12 +720,12 @@ class ExportPlan:
     def variant_problem(self, variant: Variant) -> Said:
         if variant.info.task == "unknown" and variant.info.model_type not in ENCODER_DECODERS:
             return say("It isn't known what this model does, so its inputs can't be described.")
-        if variant.info.task == "diffusion":
-            return say("It draws images; only models of text are exported yet. Its folder is what diffusers loads.")
         return NOTHING
 
     def format_problem(self) -> Said:
         """Why the chosen variant can't be written in the chosen format."""
+        if self.format != "onnx" and self.draws:
+            return say("A model that draws images is written as ONNX only; its folder is what diffusers loads.")
         if self.format == "gguf" and self.source is not None and self.source.info.model_type not in GGUF_MODELS:
             return say("A model of the kind {kind} can't be written as GGUF here. Choose ONNX.", kind=self.source.info.model_type or "?")
         if self.format == "sparse" and self.source is not None and (self.estimate or 0) >= self.source.ledger.weight_bytes:
@@ -747,10 +749,42 @@ class ExportPlan:
         return self.source is not None and self.source.info.model_type not in ENCODER_DECODERS and self.source.info.task != "diffusion"
 
     @property
+    def draws(self) -> bool:
+        return self.source is not None and self.source.info.task == "diffusion"
+
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        """What the graph can be written in: a quantized variant keeps its own grid, and int8 is for encoders and classifiers."""
+        info = self.source.info if self.source is not None else None
+        if info is None or info.quantization or info.model_type in ENCODER_DECODERS:
+            return ("float32",)
+        return ("float32", "float16", *(("int8-dynamic", "int8-static") if info.task in ("encoder", "classifier") else ()))
+
+    @property
+    def stored_in(self) -> str:
+        """The precision that was chosen, where the chosen variant has it."""
+        return self.precision if self.format == "onnx" and self.precision in self.precisions else "float32"
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether a text is read to find the ranges of what comes into each layer."""
+        return self.stored_in == "int8-static"
+
+    def _labels(self) -> LabelsRef | None:
+        """The examples that a classifier learnt from, where they're still there: its accuracy is shown on those held out."""
+        if self.source is None or self.source.info.task != "classifier":
+            return None
+        known = self.source.recipe.labels
+        return known if known is not None and Path(known.path).expanduser().is_file() else None
+
+    @property
     def onnx_options(self) -> OnnxOptions:
         if self.format != "onnx":
             return OnnxOptions()
         return OnnxOptions(
+            precision=self.stored_in,  # type: ignore[arg-type]
+            text=str(Path(self.text).expanduser().absolute()) if self.calibrates and self.text else "",
+            labels=self._labels(),
             profile=self.profile if self.generates else "portable",  # type: ignore[arg-type]
             activations=self.activations if self.rounds else "float32",  # type: ignore[arg-type]
             layout=self.layout if self.lays_out else "plain",  # type: ignore[arg-type]
@@ -780,13 +814,16 @@ class ExportPlan:
 
     @property
     def estimate(self) -> int | None:
-        """Bytes that the files will take: of ONNX every weight as float32, or the grid as it is; of GGUF by its type; packed, a bit for
-        each weight and those that aren't zero. A tied weight counts once."""
+        """Bytes that the files will take: of ONNX every weight by its precision, or the grid as it is; of GGUF by its type; packed, a bit
+        for each weight and those that aren't zero. A tied weight counts once."""
         if self.source is None:
             return None
         ledger, parts = self.source.ledger, self.source.info.components
         if self.format == "onnx":
-            return ledger.weight_bytes if self.source.info.quantization else ledger.parameters * 4
+            table = parts.get("embedding", 0)  # stays float32 where products are in int8
+            narrow = ledger.parameters * (2 if self.stored_in == "float16" else 4)
+            dense = 4 * table + (ledger.parameters - table) if self.stored_in.startswith("int8") else narrow
+            return ledger.weight_bytes if self.source.info.quantization else dense
         if self.format == "sparse":
             return round(ledger.weight_bytes * ledger.nonzero / max(ledger.parameters, 1) + ledger.parameters / 8)
         if not self.stored_as:
@@ -809,6 +846,17 @@ class ExportPlan:
             ("example.py", say("A script that runs the export with onnxruntime alone.")),
             report,
         )
+        if self.draws:
+            return (
+                ("unet/model.onnx", say("The graph of the network that takes noise off an image.")),
+                ("unet/model.onnx.data", say("The weights, beside the graph.")),
+                (
+                    "scheduler/scheduler_config.json …",
+                    say("How noise is laid out, and other settings, as diffusers has them."),
+                ),
+                ("example.py", say("A script that draws with onnxruntime alone.")),
+                report,
+            )
         if self.source is not None and self.source.info.model_type in ENCODER_DECODERS:
             return (
                 ("encoder.onnx, encoder.onnx.data", say("The graph that reads a text, and its weights.")),
@@ -834,7 +882,7 @@ class ExportPlan:
                 return say("Choose a variant.")
             return self.variant_problem(self.source)
         if page == "folder":
-            return self.format_problem() or self._folder_problem()
+            return self.format_problem() or (text_problem(self.text) if self.calibrates else NOTHING) or self._folder_problem()
         return NOTHING
 
     def _folder_problem(self) -> Said:

@@ -82,6 +82,29 @@ def test_layout_and_runtime_are_asked_for_and_remembered(qtbot, wizard, board, t
     assert not again.folder.runtimes.isVisible()
 
 
+def test_a_precision_is_asked_for_and_a_text_where_it_needs_one(qtbot, wizard, board, tmp_path):
+    w = wizard()
+    combo = w.folder.precisions
+    assert [combo.itemData(i) for i in range(combo.count())] == ["float32", "float16"]
+    assert combo.isVisible()
+    assert not w.folder.text.isVisible()
+    source = w.plan.source
+    w.plan.variants[source.id] = source.model_copy(update={"info": source.info.model_copy(update={"task": "encoder"})})
+    w.folder.entered()
+    combo.setCurrentIndex(combo.findData("int8-static"))
+    combo.activated.emit(combo.currentIndex())
+    assert w.folder.text.isVisible()
+    w.folder.field.set_path(str(tmp_path / "out"))
+    w.next()
+    assert not w.review.device.isVisible()  # an ONNX file is traced and checked on the processor
+    w.finish()
+    spec, _, device = board.submitted[0]
+    assert (spec.onnx.precision, spec.onnx.text, device) == ("int8-static", "", "cpu")
+    again = wizard()
+    assert again.folder.precisions.currentData() == "float32"  # a text generator has no int8 of this kind
+    assert again.plan.precision == "int8-static"
+
+
 def test_the_releases_to_choose_are_those_at_which_something_changed():
     """Each is one that the export can be asked for, and the oldest is the one that reads its operators' set at all."""
     from app.wizards.export import RUNTIMES
@@ -280,7 +303,7 @@ def test_a_pruned_model_can_be_packed_and_one_without_zeros_cannot(qtbot, wizard
     assert w.plan.problem("folder") == NOTHING
     w.folder.entered()
     w.next()
-    assert not w.review.device.isEnabled()
+    assert not w.review.device.isVisible()  # nothing is computed
     assert w.plan.estimate == pytest.approx(ledger.weight_bytes / 2 + ledger.parameters / 8, rel=0.01)
     with qtbot.waitSignal(w.submitted):
         w.finish_button.click()

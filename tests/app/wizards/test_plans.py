@@ -8,6 +8,7 @@ import pytest
 from app.wizards import plans
 from app.wizards.plans import CompressPlan, EvaluatePlan, ExportPlan, Flow, OpenPlan, dropped_source, file_name, free_name, source_kind
 from core.params import Knob
+from core.recipe import LabelsRef, Step
 from core.records import DeviceInfo, MethodInfo, OnnxOptions
 from tests.app.wizards import stand_ins as S
 
@@ -408,6 +409,62 @@ def test_only_text_generators_have_a_fast_profile_and_only_quantized_ones_round(
     assert plan.spec().onnx == OnnxOptions()
     plan.format = "gguf"
     assert plan.spec().onnx == OnnxOptions()
+
+
+def test_precisions_are_those_that_a_variant_can_have(tmp_path):
+    """A precision that was chosen before stays a wish: it's asked for only where the variant has it."""
+    plan = ExportPlan(
+        str(tmp_path / "w"),
+        [
+            S.variant("text"),
+            S.variant("enc", model_type="bert", task="encoder"),
+            S.variant("draws", model_type="unet2d", task="diffusion"),
+            S.variant("t5", model_type="t5", task="unknown"),
+            S.variant("other", model_type="bart", task="unknown"),
+        ],
+    )
+    offered = {}
+    plan.precision = "int8-static"
+    for name in plan.variants:
+        plan.variant = name
+        offered[name] = (plan.precisions[1:], plan.spec().onnx.precision)
+    assert offered == {
+        "text": (("float16",), "float32"),
+        "enc": (("float16", "int8-dynamic", "int8-static"), "int8-static"),
+        "draws": (("float16",), "float32"),
+        "t5": ((), "float32"),
+        "other": (("float16",), "float32"),
+    }
+    plan.variant, plan.text = "enc", str(tmp_path / "missing.txt")
+    plan.to = str(tmp_path / "out")
+    assert "missing.txt" in said(plan.problem("folder"))
+    plan.text = None
+    assert not plan.problem("folder")
+    dense = plan.source.ledger.parameters * 4
+    assert plan.estimate < dense
+    plan.precision = "float16"
+    assert plan.estimate == dense / 2
+    plan.variant = "draws"
+    assert not plan.variant_problem(plan.source)
+    assert next(name for name, _ in plan.files()) == "unet/model.onnx"
+    plan.format = "gguf"
+    assert "as ONNX only" in said(plan.problem("folder"))
+    plan.format, plan.variant = "onnx", "t5"
+    assert next(name for name, _ in plan.files()).startswith("encoder.onnx")
+    assert "isn't known" in said(plan.variant_problem(plan.variants["other"]))
+
+
+def test_a_classifier_is_scored_on_what_it_learnt_from_while_that_is_there(tmp_path):
+    plan = ExportPlan(str(tmp_path / "w"), [S.variant("sorts", model_type="bert", task="classifier")])
+    plan.variant = "sorts"
+    assert plan.spec().onnx.labels is None
+    examples = tmp_path / "examples.csv"
+    known = LabelsRef(path=str(examples), sha256="ab")
+    steps = (Step(method="classify", labels=known),)
+    plan.variants["sorts"] = plan.source.model_copy(update={"recipe": plan.source.recipe.model_copy(update={"steps": steps})})
+    assert plan.spec().onnx.labels is None
+    examples.write_text("text,label\n")
+    assert plan.spec().onnx.labels == known
 
 
 def test_an_estimate_of_a_gguf_file(tmp_path):

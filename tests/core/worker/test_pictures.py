@@ -142,7 +142,6 @@ def test_jobs_for_models_of_text_say_so(home, tmp_path):
     workspace, variant = home
     where = {"workspace": str(workspace.folder), "variant": variant.id}
     for spec in (
-        ExportSpec(**where, to=str(tmp_path / "out")),
         ExportSpec(**where, to=str(tmp_path / "out"), format="gguf"),
         SensitivitySpec(**where),
         HeadsSpec(**where),
