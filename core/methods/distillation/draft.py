@@ -244,10 +244,8 @@ class _Work:
         plan = replace(plan, words=self._words(plan, tried[len(tried) // 2], costs))
         lines = None if costs is None else lambda layers: costs(layers, plan.words or self.columns)
         paces = {layers: self._pace(plan, layers) for layers in tried} if self.params.steps is None or len(tried) > 1 else {}
-        if len(tried) > 1:
-            layers = self._best(plan, tried, paces, lines)
-        else:
-            (layers,) = tried
+        tried = self._payable(tried, paces)
+        layers = self._best(plan, tried, paces, lines) if len(tried) > 1 else tried[0]
         steps = self.params.steps or max(FEWEST, int(TRAINING * self._left() / paces[layers]))
         plan = replace(plan, layers=layers, steps=steps, costs=lines(layers) if lines else {})
         if file is not None:
@@ -339,6 +337,17 @@ class _Work:
         begun = time.monotonic() - self.run.rested
         self.train(plan, layers, 3, judged=False)
         return (time.monotonic() - self.run.rested - begun) / 3
+
+    def _payable(self, tried: list[int], paces: dict[int, float]) -> list[int]:
+        """Those of the depths, the shallowest first, that the time for trying has room for; the first in any case."""
+        if self.params.steps is not None or len(tried) == 1:
+            return tried
+        room = TRYING * 60 * self.params.minutes
+        kept = [layers for at, layers in enumerate(tried) if FEWEST * sum(paces[n] for n in tried[: at + 1]) <= room] or tried[:1]
+        if len(kept) < len(tried):
+            gone = ", ".join(str(layers) for layers in tried if layers not in kept)
+            self.run.log(f"There isn't the time to try {gone} layers too")
+        return kept
 
     def _best(self, plan: Plan, tried: list[int], paces: dict[int, float], lines: Any) -> int:
         """The depth of the greatest predicted speed-up after equally long trainings; by acceptance alone where costs aren't known."""

@@ -1,6 +1,7 @@
 """A draft that's made for a target: its depth, its acceptance, what's predicted of it, and that it goes on where it stopped."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -207,3 +208,12 @@ def test_what_it_gains_is_measured_beside_what_is_predicted(target):
     assert set(run.curve("measured_speedup")) == {1.25}
     assert any("1.25 times as fast" in note for note in outcome.notes)
     assert all(draft is not outcome.model and prompts <= 3 and 1 <= gamma <= 8 for draft, prompts, gamma in seen)
+
+
+def test_depths_that_there_is_no_time_to_try_are_left_out():
+    paces = {2: 1.0, 4: 2.0, 8: 4.0}
+    tried = lambda **values: drafts._Work._payable(SimpleNamespace(params=DraftParams(**values), run=Recorder()), [2, 4, 8], paces)
+    assert tried(minutes=10) == [2, 4, 8]  # 70 s of 120
+    assert tried(minutes=3) == [2, 4]  # 30 s of 36
+    assert tried(minutes=0.1) == [2]
+    assert tried(minutes=0.1, steps=5) == [2, 4, 8]
