@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from app.wizards.compress import CompressWizard
 from core import events
 from core.recipe import Recipe
+from core.records import MethodInfo
 from tests.app.wizards import stand_ins as S
 
 
@@ -269,3 +270,28 @@ def test_it_deletes_itself(qtbot, library, board):
         w.reject()
     board.learn(S.catalogue())  # nothing listens any more
     library.changed.emit()
+
+
+def test_images_of_ones_own_are_learnt_from(qtbot, wizard, library, board, tmp_path):
+    fewer = MethodInfo(
+        name="fewer_steps", title="Fewer steps", family="distillation", summary="Minutes.", needs=("images",), tasks=("diffusion",)
+    )
+    board.catalogue = board.catalogue.model_copy(update={"methods": (*board.catalogue.methods, fewer)})
+    made = S.variant("letters", task="diffusion", tokens_hash="", image_shape=(1, 28, 28), context=1000)
+    with library.workspace.staging("letters") as staged:
+        library.workspace.commit(staged, made)
+    library.refresh()
+    w = wizard("distillation", "letters")
+    assert w.method.cards.current() == "fewer_steps"
+    w.next()
+    assert w.flow.page == "data"
+    assert w.data.images.isVisibleTo(w.data)
+    assert not w.data.text.isVisibleTo(w.data)
+    assert "isn't known" in w.reason.text()
+    images = tmp_path / "mnist.npz"
+    images.touch()
+    w.data.images.set_path(str(images))
+    w.next()
+    w.finish()
+    (step,) = board.submitted[0][0].steps
+    assert (step.method, step.images.path) == ("fewer_steps", str(images))
