@@ -234,6 +234,14 @@
             <translation>入门模型没有见过的莎士比亚作品。适合比较任何英语模型的各个变体。</translation>
         </message>
         <message>
+            <source>The handwritten digits that come with Spokeshave</source>
+            <translation>Spokeshave 自带的手写数字</translation>
+        </message>
+        <message>
+            <source>What the starter model learnt from. For another model, choose the images that it learnt from.</source>
+            <translation>入门模型所学的图像。对于其他模型，请选择它所学的图像。</translation>
+        </message>
+        <message>
             <source>As it's stored</source>
             <translation>与存储时相同</translation>
         </message>
@@ -268,6 +276,14 @@
         <message>
             <source>Read at most</source>
             <translation>最多读取</translation>
+        </message>
+        <message>
+            <source>Measure the Fréchet distance and speed after opening</source>
+            <translation>打开后测量 Fréchet 距离和速度</translation>
+        </message>
+        <message>
+            <source>What each later cut costs is told against this: likeness to images, and speed.</source>
+            <translation>之后每次削减的代价都对照它来说明：与图像的相似程度，以及速度。</translation>
         </message>
     </context>
     <context>
@@ -356,10 +372,172 @@
         </message>
     </context>
     <context>
+        <name>ClassifyDialog</name>
+        <message>
+            <source>Classify with {name}</source>
+            <translation>用 {name} 分类</translation>
+        </message>
+        <message>
+            <source>onnxruntime runs the exported files on your texts, and torch the variant that they were made from.</source>
+            <translation>onnxruntime 在你的文本上运行导出的文件，torch 运行它们所来自的变体。</translation>
+        </message>
+        <message>
+            <source>Classify</source>
+            <translation>分类</translation>
+        </message>
+        <message>
+            <source>Texts, one a line</source>
+            <translation>文本，每行一段</translation>
+        </message>
+        <message>
+            <source>Texts</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>Nothing classified yet</source>
+            <translation>尚未分类</translation>
+        </message>
+        <message>
+            <source>Write a text or several, one a line.</source>
+            <translation>请写一段或多段文本，每行一段。</translation>
+        </message>
+        <message>
+            <source>Write a text first.</source>
+            <translation>请先写一段文本。</translation>
+        </message>
+        <message>
+            <source>Variant, torch</source>
+            <translation>变体，torch</translation>
+        </message>
+        <message>
+            <source>Export, onnxruntime</source>
+            <translation>导出，onnxruntime</translation>
+        </message>
+        <message>
+            <source>Milliseconds for a text: the median of a few repeats in turns</source>
+            <translation>每段文本的毫秒数：轮流重复几次的中位数</translation>
+        </message>
+        <message>
+            <source>ms a text</source>
+            <translation>毫秒/文本</translation>
+        </message>
+        <message>
+            <source>The largest difference between two probabilities is {largest}.</source>
+            <translation>两个概率之间的最大差异为 {largest}。</translation>
+        </message>
+        <message>
+            <source>The model has one output, which is a number; the largest difference is {largest}.</source>
+            <translation>该模型只有一个输出，是一个数；最大差异为 {largest}。</translation>
+        </message>
+        <message>
+            <source>{n} texts were longer than the model reads, and were cut.</source>
+            <translation>{n} 段文本超出模型可读的长度，已被截断。</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>Class</source>
+            <translation>类别</translation>
+        </message>
+        <message>
+            <source>by onnxruntime</source>
+            <translation>由 onnxruntime</translation>
+        </message>
+        <message>
+            <source>by torch</source>
+            <translation>由 torch</translation>
+        </message>
+    </context>
+    <context>
         <name>ComboEditor</name>
         <message>
             <source>Automatic</source>
             <translation>自动</translation>
+        </message>
+    </context>
+    <context>
+        <name>CompareDialog</name>
+        <message>
+            <source>Compare {name}</source>
+            <translation>对比 {name}</translation>
+        </message>
+        <message>
+            <source>The original, the variant and its ONNX export write after your own prompts, always the likeliest token, and in turns: they ought to write the same. Where they part, the text is marked.</source>
+            <translation>原模型、变体及其 ONNX 导出接着你自己的提示词写，总取最可能的词元，轮流进行：它们应当写出相同的内容。出现分歧之处会标出。</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>对比</translation>
+        </message>
+        <message>
+            <source>One prompt, or several with a line of three dashes between them</source>
+            <translation>一个提示词，或多个，之间用一行三个短横线隔开</translation>
+        </message>
+        <message>
+            <source>Prompts</source>
+            <translation>提示词</translation>
+        </message>
+        <message>
+            <source>tokens</source>
+            <translation>个词元</translation>
+        </message>
+        <message>
+            <source>How much each writes after a prompt</source>
+            <translation>每个提示词之后各写多少</translation>
+        </message>
+        <message>
+            <source>Nothing compared yet</source>
+            <translation>尚未对比</translation>
+        </message>
+        <message>
+            <source>Write a prompt like those that you'll use the model for.</source>
+            <translation>请写一个与你将来的用途相似的提示词。</translation>
+        </message>
+        <message>
+            <source>Write a prompt first.</source>
+            <translation>请先写一段提示词。</translation>
+        </message>
+        <message>
+            <source>Tokens per second of plain decoding: the median over the tokens, each form writing one in turn; prompts aren't counted</source>
+            <translation>普通解码每秒的词元数：各形式轮流各写一个，取各词元的中位数；不计提示词</translation>
+        </message>
+        <message>
+            <source>tokens/s</source>
+            <translation>词元/秒</translation>
+        </message>
+        <message>
+            <source>Original, torch</source>
+            <translation>原模型，torch</translation>
+        </message>
+        <message>
+            <source>Variant, torch</source>
+            <translation>变体，torch</translation>
+        </message>
+        <message>
+            <source>Export, onnxruntime</source>
+            <translation>导出，onnxruntime</translation>
+        </message>
+        <message>
+            <source>the original</source>
+            <translation>原模型</translation>
+        </message>
+        <message>
+            <source>the variant</source>
+            <translation>变体</translation>
+        </message>
+        <message>
+            <source>The same tokens as {before}</source>
+            <translation>与{before}的词元相同</translation>
+        </message>
+        <message>
+            <source>Parts from {before} at token {n}. There torch's two likeliest logits were {margin} apart.</source>
+            <translation>在第 {n} 个词元处与{before}分开。在那里，torch 最可能的两个 logit 相差 {margin}。</translation>
+        </message>
+        <message>
+            <source>The top-2 margin: how much the chosen token's logit was above the next one's. Near 0, rounding decides.</source>
+            <translation>前两名之差：所选词元的 logit 比下一个高多少。接近 0 时由舍入决定。</translation>
         </message>
     </context>
     <context>
@@ -1020,16 +1198,16 @@
             <translation>它在要求的 {most} 个词元中写到 {n} 个就结束了：连同提示词，模型最多只能读这么长的文本。</translation>
         </message>
         <message>
+            <source>{lane} wrote the same as plain, token for token.</source>
+            <translation>{lane} 与普通解码写出的逐词元一致。</translation>
+        </message>
+        <message>
             <source>Identical: all {n} lanes wrote the same text, token for token.</source>
             <translation>完全相同：{n} 条赛道写出的文本逐词元一致。</translation>
         </message>
         <message>
             <source>Identical: with the draft and without, the text is the same, token for token.</source>
             <translation>完全相同：有草稿与无草稿，文本逐词元一致。</translation>
-        </message>
-        <message>
-            <source>{lane} wrote the same as plain, token for token.</source>
-            <translation>{lane} 与普通解码写出的逐词元一致。</translation>
         </message>
         <message>
             <source>{lane} and plain part at token {n}.</source>
@@ -1244,6 +1422,22 @@
             <translation>写出的文本与目标模型自己的文本分布不同。相差多少会被测量出来。</translation>
         </message>
         <message>
+            <source>An ONNX export can't draft for itself that way.</source>
+            <translation>ONNX 导出不能以这种方式为自己打草稿。</translation>
+        </message>
+        <message>
+            <source>{name}, plain</source>
+            <translation>{name}，普通解码</translation>
+        </message>
+        <message>
+            <source>{name} by torch, plain</source>
+            <translation>{name}（torch），普通解码</translation>
+        </message>
+        <message>
+            <source>The same model in another form, decoded without a draft in the same race</source>
+            <translation>同一模型的另一种形式，在同一场赛跑中不打草稿地解码</translation>
+        </message>
+        <message>
             <source>N-gram look-up</source>
             <translation>N 元组查找</translation>
         </message>
@@ -1280,6 +1474,10 @@
             <translation>{name} 不能为这个目标模型打草稿。{why}</translation>
         </message>
         <message>
+            <source>An ONNX export reads one continuation at a time, so it can't check a tree. Choose another verifier.</source>
+            <translation>ONNX 导出一次只读一个续写，因此不能验证草稿树。请选择别的验证方式。</translation>
+        </message>
+        <message>
             <source>A tree of candidates needs the packed copy, or a draft with the target's own tokens. Choose another verifier.</source>
             <translation>候选树需要打包副本，或与目标模型词元相同的草稿模型。请选择其他验证方式。</translation>
         </message>
@@ -1298,6 +1496,77 @@
         <message>
             <source>Length γ</source>
             <translation>长度 γ</translation>
+        </message>
+    </context>
+    <context>
+        <name>DrawDialog</name>
+        <message>
+            <source>Draw with {name}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>onnxruntime draws with the exported files, and torch with the variant that they were made from, of the same noise.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Draw</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>images</source>
+            <translation>张图像</translation>
+        </message>
+        <message>
+            <source>How many images</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>steps</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Steps that noise is taken off in; more take longer</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>its own steps</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Another seed begins with other noise</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>seed</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Nothing drawn yet</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Press Draw: both begin with the same noise.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Variant, torch</source>
+            <translation>变体，torch</translation>
+        </message>
+        <message>
+            <source>Export, onnxruntime</source>
+            <translation>导出，onnxruntime</translation>
+        </message>
+        <message>
+            <source>Milliseconds for an image, drawn together with the others</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>ms an image</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Above torch's, below onnxruntime's, in {steps} steps. The largest difference of a pixel is {largest}, of 2.</source>
+            <translation type="unfinished" />
         </message>
     </context>
     <context>
@@ -1524,6 +1793,10 @@
             <translation>权重的字节数（含缩放系数）乘以八，再除以原始模型的参数量</translation>
         </message>
         <message>
+            <source>From the teacher's measured speed, by layers and by weights read for a token. The student's own is measured later.</source>
+            <translation>由教师的实测速度，按层数和每个词元要读的权重推算。学生自己的速度稍后测量。</translation>
+        </message>
+        <message>
             <source>Working it out</source>
             <translation>正在估算</translation>
         </message>
@@ -1554,6 +1827,22 @@
         <message>
             <source>Takes {what}.</source>
             <translation>需要{what}。</translation>
+        </message>
+        <message>
+            <source>Predicted speed: unknown, for the teacher's isn't measured yet</source>
+            <translation>预计速度：未知，因为尚未测量教师的速度</translation>
+        </message>
+        <message>
+            <source>{gain} at {alpha}</source>
+            <translation>α 为 {alpha} 时 {gain}</translation>
+        </message>
+        <message>
+            <source>Predicted speed-up of the two, by the share of drafted tokens that's kept: {gains}</source>
+            <translation>两者的预计加速比，按草稿词元被保留的比例：{gains}</translation>
+        </message>
+        <message>
+            <source>Predicted speed: {predicted} tokens/s, {times} the teacher's measured {measured}</source>
+            <translation>预计速度：{predicted} 词元/秒，是教师实测 {measured} 的 {times}</translation>
         </message>
     </context>
     <context>
@@ -1851,12 +2140,52 @@ The test's power is the chance that it sees a difference which is there.</source
             <translation>显示文件夹</translation>
         </message>
         <message>
+            <source>Look inside</source>
+            <translation>查看内部</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>对比</translation>
+        </message>
+        <message>
+            <source>The original, the variant and the export side by side on your own prompts</source>
+            <translation>原模型、变体和导出在你自己的提示词上并排对比</translation>
+        </message>
+        <message>
             <source>Try it</source>
             <translation>试一试</translation>
         </message>
         <message>
             <source>Close</source>
             <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Speed</source>
+            <translation>速度</translation>
+        </message>
+        <message>
+            <source>Measure</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <source>Plain decoding by onnxruntime and by torch, token by token in turns; some seconds</source>
+            <translation>由 onnxruntime 和 torch 普通解码，逐词元轮流；需几秒</translation>
+        </message>
+        <message>
+            <source>Measure {folder}</source>
+            <translation>测量 {folder}</translation>
+        </message>
+        <message>
+            <source>Measuring …</source>
+            <translation>正在测量…</translation>
+        </message>
+        <message>
+            <source>The median over the tokens, each form writing one in turn; prompts aren't counted</source>
+            <translation>各形式轮流各写一个，取各词元的中位数；不计提示词</translation>
+        </message>
+        <message>
+            <source>tokens/s</source>
+            <translation>词元/秒</translation>
         </message>
         <message>
             <source>Size on disk</source>
@@ -1897,6 +2226,49 @@ The test's power is the chance that it sees a difference which is there.</source
         <message>
             <source>{value}, {limit} allowed</source>
             <translation>{value}，允许 {limit}</translation>
+        </message>
+    </context>
+    <context>
+        <name>ExportRow</name>
+        <message>
+            <source>What to do with this export</source>
+            <translation>对这个导出可以做什么</translation>
+        </message>
+        <message>
+            <source>checked to {figure}</source>
+            <translation>校验到 {figure}</translation>
+        </message>
+        <message>
+            <source>Try it…</source>
+            <translation>试一试…</translation>
+        </message>
+        <message>
+            <source>Compare with torch…</source>
+            <translation>与 torch 对比…</translation>
+        </message>
+        <message>
+            <source>Draw with it…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Try it on texts…</source>
+            <translation>在文本上试一试…</translation>
+        </message>
+        <message>
+            <source>Look inside…</source>
+            <translation>查看内部…</translation>
+        </message>
+        <message>
+            <source>Show folder</source>
+            <translation>显示文件夹</translation>
+        </message>
+        <message>
+            <source>Forget it</source>
+            <translation>从列表移除</translation>
+        </message>
+        <message>
+            <source>Takes it from this list; its folder isn't touched</source>
+            <translation>把它从列表中移除；不动它的文件夹</translation>
         </message>
     </context>
     <context>
@@ -2044,6 +2416,14 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Target: {name}</source>
             <translation>目标：{name}</translation>
+        </message>
+        <message>
+            <source>An ONNX export can't draft for itself that way.</source>
+            <translation>ONNX 导出不能以这种方式为自己打草稿。</translation>
+        </message>
+        <message>
+            <source>ONNX export</source>
+            <translation>ONNX 导出</translation>
         </message>
         <message>
             <source>What followed the same words earlier. Costs nothing; good where text repeats itself.</source>
@@ -2364,6 +2744,42 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>舍入：量化层把输入舍入为 int8，前提是检查认为足够接近；精确则不舍入</translation>
         </message>
         <message>
+            <source>Plain folder</source>
+            <translation>普通文件夹</translation>
+        </message>
+        <message>
+            <source>For Transformers.js</source>
+            <translation>供 Transformers.js 用</translation>
+        </message>
+        <message>
+            <source>For Transformers.js: the graph in the folder 'onnx', under the name that this library has for its precision</source>
+            <translation>供 Transformers.js 用：计算图放在“onnx”文件夹中，以该库对其精度的名称命名</translation>
+        </message>
+        <message>
+            <source>Any recent onnxruntime</source>
+            <translation>任何较新的 onnxruntime</translation>
+        </message>
+        <message>
+            <source>onnxruntime {release} or later</source>
+            <translation>onnxruntime {release} 或更新</translation>
+        </message>
+        <message>
+            <source>The oldest onnxruntime that is to open the file. Where the graph's operators came later, the export says so</source>
+            <translation>要能打开文件的最旧的 onnxruntime。若计算图的算子是后来才有的，导出时会说明</translation>
+        </message>
+        <message>
+            <source>float32 is exact. float16: half the size, rounded; numbers beyond 65,504 don't fit and are looked for. int8: weights and what they're multiplied by, in whole numbers; fixed ranges are found on a text beforehand. bfloat16 isn't offered: onnxruntime computes nothing in it on a processor.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The starter's training text</source>
+            <translation>入门模型的训练文本</translation>
+        </message>
+        <message>
+            <source>Text that the ranges are found on</source>
+            <translation>用来找出范围的文本</translation>
+        </message>
+        <message>
             <source>Choose a folder</source>
             <translation>选择文件夹</translation>
         </message>
@@ -2374,6 +2790,22 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>What will be written</source>
             <translation>将会写入</translation>
+        </message>
+        <message>
+            <source>float32: exact</source>
+            <translation>float32：精确</translation>
+        </message>
+        <message>
+            <source>float16: half the size</source>
+            <translation>float16：大小减半</translation>
+        </message>
+        <message>
+            <source>int8, ranges as they come</source>
+            <translation>int8，范围随输入而定</translation>
+        </message>
+        <message>
+            <source>int8, fixed ranges</source>
+            <translation>int8，固定范围</translation>
         </message>
     </context>
     <context>
@@ -3510,6 +3942,14 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>尚未测量。通过“评测”得到各项数值。</translation>
         </message>
         <message>
+            <source>Samples of its training</source>
+            <translation>它训练时的样例</translation>
+        </message>
+        <message>
+            <source>Exports</source>
+            <translation>导出</translation>
+        </message>
+        <message>
             <source>Lineage</source>
             <translation>谱系</translation>
         </message>
@@ -3524,6 +3964,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>From above: the teacher in all of its steps, the teacher in as few as the student, the student</source>
             <translation>自上而下：用全部步数的教师、与学生步数相同的教师、学生</translation>
+        </message>
+        <message>
+            <source>What was kept of them can't be read.</source>
+            <translation>保存下来的样例无法读取。</translation>
         </message>
         <message>
             <source>{setting}: {value}</source>
@@ -3716,6 +4160,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>层</translation>
         </message>
         <message>
+            <source>Samples</source>
+            <translation>样例</translation>
+        </message>
+        <message>
             <source>Least level shown</source>
             <translation>显示的最低级别</translation>
         </message>
@@ -3734,6 +4182,14 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Errors</source>
             <translation>错误</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Stop here and keep the best</source>
+            <translation>到此为止，保留最好的</translation>
         </message>
         <message>
             <source>Copy the log</source>
@@ -3760,6 +4216,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>更改设置后重新开始…</translation>
         </message>
         <message>
+            <source>Go on</source>
+            <translation>接着进行</translation>
+        </message>
+        <message>
             <source>Take off the list</source>
             <translation>从列表中移除</translation>
         </message>
@@ -3780,8 +4240,20 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>更改设置后重新开始</translation>
         </message>
         <message>
+            <source>Paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
             <source>Starting</source>
             <translation>正在启动</translation>
+        </message>
+        <message>
+            <source>Pauses as soon as it can</source>
+            <translation>将尽快暂停</translation>
+        </message>
+        <message>
+            <source>Stops here; the best is kept</source>
+            <translation>到此为止；保留最好的</translation>
         </message>
         <message>
             <source>loss {value}</source>
@@ -3815,12 +4287,24 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>取消</translation>
         </message>
         <message>
+            <source>Paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
             <source>Take off the list</source>
             <translation>从列表中移除</translation>
         </message>
         <message>
             <source>Starting</source>
             <translation>正在启动</translation>
+        </message>
+        <message>
+            <source>Pauses as soon as it can</source>
+            <translation>将尽快暂停</translation>
+        </message>
+        <message>
+            <source>Stops here; the best is kept</source>
+            <translation>到此为止；保留最好的</translation>
         </message>
         <message>
             <source>loss {value}</source>
@@ -4167,12 +4651,24 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>取消</translation>
         </message>
         <message>
+            <source>Paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
             <source>Take off the list</source>
             <translation>从列表中移除</translation>
         </message>
         <message>
             <source>Starting</source>
             <translation>正在启动</translation>
+        </message>
+        <message>
+            <source>Pauses as soon as it can</source>
+            <translation>将尽快暂停</translation>
+        </message>
+        <message>
+            <source>Stops here; the best is kept</source>
+            <translation>到此为止；保留最好的</translation>
         </message>
         <message>
             <source>loss {value}</source>
@@ -4201,6 +4697,125 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Nothing logged yet</source>
             <translation>还没有日志</translation>
+        </message>
+    </context>
+    <context>
+        <name>LookDialog</name>
+        <message>
+            <source>Inside {name}</source>
+            <translation>{name} 的内部</translation>
+        </message>
+        <message>
+            <source>What the graph is made of. Sizes are those of the stored weights; nothing is run.</source>
+            <translation>计算图由什么组成。大小是所存权重的大小；不运行任何东西。</translation>
+        </message>
+        <message>
+            <source>Read again</source>
+            <translation>重新读取</translation>
+        </message>
+        <message>
+            <source>Open in Netron</source>
+            <translation>在 Netron 中打开</translation>
+        </message>
+        <message>
+            <source>Netron shows the graph node by node, in a window or browser of its own</source>
+            <translation>Netron 在自己的窗口或浏览器中逐个节点地显示计算图</translation>
+        </message>
+        <message>
+            <source>Netron isn't installed here: pip install netron. It shows a graph node by node.</source>
+            <translation>这里没有安装 Netron：pip install netron。它逐个节点地显示计算图。</translation>
+        </message>
+        <message>
+            <source>Reading the graph</source>
+            <translation>正在读取计算图</translation>
+        </message>
+        <message>
+            <source>Look into {name}</source>
+            <translation>查看 {name}</translation>
+        </message>
+        <message>
+            <source>Fused and packed</source>
+            <translation>融合与打包</translation>
+        </message>
+        <message>
+            <source>Fused attention</source>
+            <translation>融合的注意力</translation>
+        </message>
+        <message>
+            <source>GroupQueryAttention: attention with its cache in one operator</source>
+            <translation>GroupQueryAttention：注意力连同缓存合为一个算子</translation>
+        </message>
+        <message>
+            <source>Fused norms</source>
+            <translation>融合的归一化</translation>
+        </message>
+        <message>
+            <source>A norm, often with the addition before it, in one operator</source>
+            <translation>归一化，常连同之前的加法，合为一个算子</translation>
+        </message>
+        <message>
+            <source>Products with packed weights</source>
+            <translation>用打包权重的乘积</translation>
+        </message>
+        <message>
+            <source>MatMulNBits: the weights stay 4 or 8 bits in memory</source>
+            <translation>MatMulNBits：权重在内存中保持 4 或 8 位</translation>
+        </message>
+        <message>
+            <source>Products with widened weights</source>
+            <translation>用展开权重的乘积</translation>
+        </message>
+        <message>
+            <source>Stored as int8, widened when the file is loaded</source>
+            <translation>以 int8 存储，加载文件时展开</translation>
+        </message>
+        <message>
+            <source>Products with dense weights</source>
+            <translation>用稠密权重的乘积</translation>
+        </message>
+        <message>
+            <source>Weights in floating point</source>
+            <translation>浮点权重</translation>
+        </message>
+        <message>
+            <source>Products of two activations</source>
+            <translation>两个激活值的乘积</translation>
+        </message>
+        <message>
+            <source>Nothing to pack: both sides are computed</source>
+            <translation>没有可打包的：两边都是算出来的</translation>
+        </message>
+        <message>
+            <source>Not quantized, since the variant keeps them dense: {layers}.</source>
+            <translation>未量化，因为变体保持它们为稠密：{layers}。</translation>
+        </message>
+        <message>
+            <source>The folder has no report of Spokeshave's, so why it's like that isn't known.</source>
+            <translation>文件夹中没有 Spokeshave 的报告，因此不知道为何如此。</translation>
+        </message>
+        <message>
+            <source>Attention isn't fused in the portable profile, which takes batches and padding.</source>
+            <translation>通用配置不融合注意力，它接受批次和填充。</translation>
+        </message>
+        <message>
+            <source>Operators</source>
+            <translation>算子</translation>
+        </message>
+        <message>
+            <source>{name} isn't in the ONNX standard: onnxruntime and what's built on it know it</source>
+            <translation>{name} 不在 ONNX 标准中：onnxruntime 及以其为基础的程序认识它</translation>
+        </message>
+        <message>
+            <source>* not in the ONNX standard: onnxruntime's own</source>
+            <translation>* 不在 ONNX 标准中：onnxruntime 自己的</translation>
+        </message>
+        <message>
+            <source>All operators are of the ONNX standard.</source>
+            <translation>所有算子都属于 ONNX 标准。</translation>
+        </message>
+        <message>
+            <source>Largest weights</source>
+            <translation>最大的权重</translation>
         </message>
     </context>
     <context>
@@ -4462,6 +5077,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>它的结果，或者失败的原因</translation>
         </message>
         <message>
+            <source>Pause it, or go on</source>
+            <translation>暂停，或继续</translation>
+        </message>
+        <message>
             <source>Cancel it, or take it off the list</source>
             <translation>取消它，或从列表中移除</translation>
         </message>
@@ -4513,8 +5132,8 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>测量变体</translation>
         </message>
         <message>
-            <source>Figures taken on the same text, with the same context and as many tokens, can be compared.</source>
-            <translation>在同一份文本上、以相同的上下文和同样多的词元测得的数值才能相互比较。</translation>
+            <source>Figures taken on the same text or images, under the same settings, can be compared.</source>
+            <translation>在相同的文本或图像上、以相同设置取得的数字可以比较。</translation>
         </message>
         <message>
             <source>Hold Ctrl to choose several</source>
@@ -4545,12 +5164,12 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>同时测量速度</translation>
         </message>
         <message>
-            <source>Compare with</source>
-            <translation>比较对象</translation>
-        </message>
-        <message>
             <source>Device</source>
             <translation>设备</translation>
+        </message>
+        <message>
+            <source>Compare with</source>
+            <translation>比较对象</translation>
         </message>
         <message>
             <source>Context</source>
@@ -4579,6 +5198,38 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Text</source>
             <translation>文本</translation>
+        </message>
+        <message>
+            <source>Images</source>
+            <translation>图像</translation>
+        </message>
+        <message>
+            <source>Those that it learnt from</source>
+            <translation>它学过的图像</translation>
+        </message>
+        <message>
+            <source>As many as it was made for</source>
+            <translation>按它设计的步数</translation>
+        </message>
+        <message>
+            <source>{n} steps</source>
+            <translation>{n} 步</translation>
+        </message>
+        <message>
+            <source>Steps from noise to image. A model that wasn't made for a number is drawn from in 32.</source>
+            <translation>从噪声到图像的步数。没有设计步数的模型用 32 步。</translation>
+        </message>
+        <message>
+            <source>Steps to draw in</source>
+            <translation>绘图步数</translation>
+        </message>
+        <message>
+            <source>And in 32, 16, 8, 4, 2 and 1 steps: quality against time</source>
+            <translation>另用 32、16、8、4、2 和 1 步：质量对时间</translation>
+        </message>
+        <message>
+            <source>The plot then shows a line for each model. Takes about twice as long as 32 steps alone.</source>
+            <translation>图上每个模型便有一条线。耗时约为仅用 32 步的两倍。</translation>
         </message>
         <message>
             <source>Nothing</source>
@@ -4667,6 +5318,21 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Choose what is plotted here</source>
             <translation>选择这里画什么</translation>
+        </message>
+    </context>
+    <context>
+        <name>ProviderChoice</name>
+        <message>
+            <source>Execution provider</source>
+            <translation>执行提供程序</translation>
+        </message>
+        <message>
+            <source>What onnxruntime computes by, of what this installation has; what that can't compute, the CPU does</source>
+            <translation>onnxruntime 用什么计算，限于本安装所具备的；它算不了的由 CPU 计算</translation>
+        </message>
+        <message>
+            <source>Ask onnxruntime what it has</source>
+            <translation>询问 onnxruntime 具备什么</translation>
         </message>
     </context>
     <context>
@@ -4839,6 +5505,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>能否加载；与 torch 对比 logit；贪心词元是否相同；数据的每个字节是否都被引用</translation>
         </message>
         <message>
+            <source>loads; outputs at several levels of noise against torch; the same images from the same noise</source>
+            <translation>能否加载；在几级噪声下与 torch 对比输出；由同一噪声得到相同的图像</translation>
+        </message>
+        <message>
             <source>loads; outputs against torch; padded batches; every data byte referenced</source>
             <translation>能否加载；与 torch 对比输出；带填充的批次；数据的每个字节是否都被引用</translation>
         </message>
@@ -4849,6 +5519,14 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>the held-out text that comes with Spokeshave</source>
             <translation>Spokeshave 自带的留出文本</translation>
+        </message>
+        <message>
+            <source>the handwritten digits</source>
+            <translation>手写数字</translation>
+        </message>
+        <message>
+            <source>Fréchet distance to {images}; speed</source>
+            <translation>与{images}的 Fréchet 距离；速度</translation>
         </message>
         <message>
             <source>perplexity on {text}, at most {n} tokens; speed</source>
@@ -4885,6 +5563,129 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Download</source>
             <translation>下载</translation>
+        </message>
+    </context>
+    <context>
+        <name>SamplesView</name>
+        <message>
+            <source>No samples</source>
+            <translation>没有样例</translation>
+        </message>
+        <message>
+            <source>A training shows here what teacher and student say after the same beginnings.</source>
+            <translation>训练时，这里显示教师和学生在相同开头之后说什么。</translation>
+        </message>
+        <message>
+            <source>The samples before</source>
+            <translation>上一组样例</translation>
+        </message>
+        <message>
+            <source>Step whose samples are shown</source>
+            <translation>显示其样例的步</translation>
+        </message>
+        <message>
+            <source>The samples after</source>
+            <translation>下一组样例</translation>
+        </message>
+        <message>
+            <source>Show in a window of its own</source>
+            <translation>在单独的窗口中显示</translation>
+        </message>
+        <message>
+            <source>Samples</source>
+            <translation>样例</translation>
+        </message>
+        <message>
+            <source>Step {n}</source>
+            <translation>第 {n} 步</translation>
+        </message>
+        <message>
+            <source>kept: this is what the variant says</source>
+            <translation>已保留：变体说的就是这些</translation>
+        </message>
+        <message>
+            <source>kept</source>
+            <translation>已保留</translation>
+        </message>
+        <message>
+            <source>the latest</source>
+            <translation>最新</translation>
+        </message>
+        <message>
+            <source>{share} of the tokens as the teacher</source>
+            <translation>{share} 的词元与教师相同</translation>
+        </message>
+        <message>
+            <source>Before</source>
+            <translation>之前</translation>
+        </message>
+        <message>
+            <source>Now</source>
+            <translation>现在</translation>
+        </message>
+        <message>
+            <source>Teacher</source>
+            <translation>教师</translation>
+        </message>
+        <message>
+            <source>Student</source>
+            <translation>学生</translation>
+        </message>
+        <message>
+            <source>as before</source>
+            <translation>与之前相同</translation>
+        </message>
+        <message>
+            <source>as the teacher</source>
+            <translation>与教师相同</translation>
+        </message>
+        <message>
+            <source>parts here</source>
+            <translation>在此分开</translation>
+        </message>
+        <message>
+            <source>other</source>
+            <translation>不同</translation>
+        </message>
+        <message>
+            <source>{who}: {words}</source>
+            <translation>{who}：{words}</translation>
+        </message>
+        <message>
+            <source>Beginning</source>
+            <translation>开头</translation>
+        </message>
+        <message>
+            <source>Example</source>
+            <translation>样例</translation>
+        </message>
+        <message>
+            <source>Label</source>
+            <translation>标签</translation>
+        </message>
+        <message>
+            <source>Right by the label</source>
+            <translation>与标签相符</translation>
+        </message>
+        <message>
+            <source>Wrong by the label</source>
+            <translation>与标签不符</translation>
+        </message>
+        <message>
+            <source>Fréchet {value}</source>
+            <translation>Fréchet {value}</translation>
+        </message>
+        <message>
+            <source>Fréchet distance of {n} drawings from the images: lower is more alike. Fewer drawings are further away, so only those of as many compare.</source>
+            <translation>{n} 幅画与图像的 Fréchet 距离：越低越相似。画得越少距离越大，因此只有数目相同的才能比较。</translation>
+        </message>
+        <message>
+            <source>Teacher, {n} steps</source>
+            <translation>教师，{n} 步</translation>
+        </message>
+        <message>
+            <source>Student, {n} steps</source>
+            <translation>学生，{n} 步</translation>
         </message>
     </context>
     <context>
@@ -5308,6 +6109,21 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         </message>
     </context>
     <context>
+        <name>SpeedBars</name>
+        <message>
+            <source>not measured</source>
+            <translation>未测量</translation>
+        </message>
+        <message>
+            <source>How many times as fast as {name}</source>
+            <translation>是 {name} 速度的多少倍</translation>
+        </message>
+        <message>
+            <source>{name}, torch</source>
+            <translation>{name}，torch</translation>
+        </message>
+    </context>
+    <context>
         <name>Stage</name>
         <message>
             <source>{draft} drafts for {target}</source>
@@ -5672,8 +6488,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>空心点是在其他条件下测量的：不能与其余的比较。</translation>
         </message>
         <message>
+            <source>Small points: the same model in so many steps.</source>
+            <translation>小点：同一模型用相应的步数。</translation>
+        </message>
+        <message>
             <source>Show: {what}</source>
             <translation>显示：{what}</translation>
+        </message>
+        <message>
+            <source>Show each number of steps, against drawing speed</source>
+            <translation>显示每种步数，对照绘图速度</translation>
         </message>
     </context>
     <context>
@@ -5843,8 +6667,12 @@ Drop a folder or a .gguf file here.</source>
             <translation>它是什么</translation>
         </message>
         <message>
-            <source>Read from headers and configuration; no weight has been loaded yet.</source>
-            <translation>读自文件头和配置；尚未加载任何权重。</translation>
+            <source>Read from headers and configuration, before anything is copied.</source>
+            <translation>从文件头和配置读取，此时尚未复制任何东西。</translation>
+        </message>
+        <message>
+            <source>What it draws</source>
+            <translation>它画什么</translation>
         </message>
         <message>
             <source>Parameters by component</source>
@@ -5877,6 +6705,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Opening it will download {size} from the Hub.</source>
             <translation>打开它将从 Hub 下载 {size}。</translation>
+        </message>
+        <message>
+            <source>Drawing …</source>
+            <translation>正在绘制…</translation>
+        </message>
+        <message>
+            <source>In {n} steps, not chosen among others</source>
+            <translation>{n} 步，未经挑选</translation>
+        </message>
+        <message>
+            <source>It's too large to draw some in passing.</source>
+            <translation>它太大，无法顺便画几幅。</translation>
         </message>
         <message>
             <source>unknown</source>
@@ -5947,12 +6787,48 @@ Drop a folder or a .gguf file here.</source>
             <translation>{width} × {height}，{kind}</translation>
         </message>
         <message>
+            <source>the noise (epsilon)</source>
+            <translation>噪声（epsilon）</translation>
+        </message>
+        <message>
+            <source>the image</source>
+            <translation>图像</translation>
+        </message>
+        <message>
+            <source>between noise and image (v)</source>
+            <translation>噪声与图像之间（v）</translation>
+        </message>
+        <message>
             <source>Images</source>
             <translation>图像</translation>
         </message>
         <message>
+            <source>Classes</source>
+            <translation>类别数</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>Scheduler</source>
+            <translation>调度器</translation>
+        </message>
+        <message>
+            <source>Predicts</source>
+            <translation>预测</translation>
+        </message>
+        <message>
             <source>Levels of noise</source>
             <translation>噪声级数</translation>
+        </message>
+        <message>
+            <source>Steps to draw in</source>
+            <translation>绘图步数</translation>
+        </message>
+        <message>
+            <source>as many as one likes</source>
+            <translation>任意</translation>
         </message>
         <message>
             <source>Context</source>
@@ -6140,6 +7016,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>plain</source>
             <translation>普通</translation>
+        </message>
+        <message>
+            <source>beside it</source>
+            <translation>在其旁边</translation>
         </message>
         <message>
             <source>speculative</source>
@@ -6741,6 +7621,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>正在解码</translation>
         </message>
         <message>
+            <source>{other} has other tokens than {target}, so they can't be decoded side by side.</source>
+            <translation>{other} 的词元与 {target} 不同，因此不能并排解码。</translation>
+        </message>
+        <message>
+            <source>Choose the variant that the export was made from, or another export of it.</source>
+            <translation>请选择该导出所来自的变体，或它的另一个导出。</translation>
+        </message>
+        <message>
             <source>A tree of candidates needs a draft model with the target's own tokens.</source>
             <translation>候选树需要与目标模型词元相同的草稿模型。</translation>
         </message>
@@ -6791,6 +7679,34 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{name} has no tokenizer, so a prompt can't be turned into tokens.</source>
             <translation>{name} 没有分词器，因此无法把提示词变成词元。</translation>
+        </message>
+        <message>
+            <source>{name} is an ONNX export, whose keys and values are kept as its graph gives them, so they can't be rounded.</source>
+            <translation>{name} 是 ONNX 导出，其键和值按计算图给出的样子保存，因此不能舍入。</translation>
+        </message>
+        <message>
+            <source>Leave the cache unrounded, or decode with the variant itself.</source>
+            <translation>请不要舍入缓存，或用变体本身解码。</translation>
+        </message>
+        <message>
+            <source>{name} is an ONNX export, whose graph reads one continuation at a time, so it can't check a tree of drafts.</source>
+            <translation>{name} 是 ONNX 导出，其计算图一次只读一个续写，因此不能验证草稿树。</translation>
+        </message>
+        <message>
+            <source>{name} is an ONNX export, whose layers can't be run one by one, so it can't draft with some of them.</source>
+            <translation>{name} 是 ONNX 导出，其各层不能逐层运行，因此不能用其中一部分打草稿。</translation>
+        </message>
+        <message>
+            <source>Draft with a model, another export, or from the text's own repetitions.</source>
+            <translation>请用一个模型、另一个导出，或文本自身的重复来打草稿。</translation>
+        </message>
+        <message>
+            <source>{name} is an ONNX export, of which no packed copy can be made in memory.</source>
+            <translation>{name} 是 ONNX 导出，不能在内存中为它制作打包副本。</translation>
+        </message>
+        <message>
+            <source>Draft with an 8-bit export of the same model, or from the text's own repetitions.</source>
+            <translation>请用同一模型的 8 位导出，或文本自身的重复来打草稿。</translation>
         </message>
         <message>
             <source>No draft model was chosen.</source>
@@ -6871,6 +7787,22 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Write a longer prompt.</source>
             <translation>请写一个更长的提示词。</translation>
+        </message>
+        <message>
+            <source>{name} gives logits that aren't numbers.</source>
+            <translation>{name} 给出的 logit 不是数。</translation>
+        </message>
+        <message>
+            <source>Make or export it again.</source>
+            <translation>请重新制作或导出。</translation>
+        </message>
+        <message>
+            <source>There's no prompt to compare on.</source>
+            <translation>没有可用来对比的提示词。</translation>
+        </message>
+        <message>
+            <source>Writing</source>
+            <translation>正在写出</translation>
         </message>
         <message>
             <source>{name} must be above 0 and at most 1.</source>
@@ -7033,6 +7965,34 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择更少的词元。</translation>
         </message>
         <message>
+            <source>There's no text to classify.</source>
+            <translation>没有可分类的文本。</translation>
+        </message>
+        <message>
+            <source>Write one a line.</source>
+            <translation>请每行写一段。</translation>
+        </message>
+        <message>
+            <source>This export doesn't classify.</source>
+            <translation>这个导出不做分类。</translation>
+        </message>
+        <message>
+            <source>Choose an exported classifier.</source>
+            <translation>请选择一个导出的分类器。</translation>
+        </message>
+        <message>
+            <source>Timing</source>
+            <translation>正在计时</translation>
+        </message>
+        <message>
+            <source>This export doesn't draw.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Choose the export of a diffusion model.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Loading</source>
             <translation>正在加载</translation>
         </message>
@@ -7079,10 +8039,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Export the model to ONNX instead.</source>
             <translation>请改为将模型导出为 ONNX。</translation>
-        </message>
-        <message>
-            <source>Writing</source>
-            <translation>正在写出</translation>
         </message>
         <message>
             <source>{tensor} has values too large for {dtype}.</source>
@@ -7137,12 +8093,28 @@ Drop a folder or a .gguf file here.</source>
             <translation>正在写计算图</translation>
         </message>
         <message>
+            <source>Quantizing</source>
+            <translation>正在量化</translation>
+        </message>
+        <message>
             <source>Writing tokenizer and configuration</source>
             <translation>正在写分词器和配置</translation>
         </message>
         <message>
             <source>Checking with onnxruntime</source>
             <translation>正在用 onnxruntime 检查</translation>
+        </message>
+        <message>
+            <source>An encoder-decoder model with quantized weights can't be exported to ONNX yet.</source>
+            <translation>带量化权重的编码器-解码器模型暂不能导出为 ONNX。</translation>
+        </message>
+        <message>
+            <source>Export the model that it was made from.</source>
+            <translation>请导出它所来自的模型。</translation>
+        </message>
+        <message>
+            <source>Writing configuration</source>
+            <translation>正在写配置</translation>
         </message>
         <message>
             <source>{name} ({architecture}) can't be exported: language models with a cache, encoders and classifiers can.</source>
@@ -7167,6 +8139,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The detail holds what it said.</source>
             <translation>详情中有它输出的内容。</translation>
+        </message>
+        <message>
+            <source>In this precision too much of what the original computes is lost: {check} gave {value:.4g}, and the limit is {limit:.4g}.</source>
+            <translation>在此精度下，原模型的计算结果损失过多：{check} 得到 {value:.4g}，而限值为 {limit:.4g}。</translation>
+        </message>
+        <message>
+            <source>Nothing was written. Choose float32, which is exact, or quantize the model here and export that variant.</source>
+            <translation>没有写出任何东西。请选择精确的 float32，或在这里量化模型再导出那个变体。</translation>
         </message>
         <message>
             <source>The exported model doesn't compute what the original computes: {check} gave {value:.4g}, and {limit:.4g} is allowed.</source>
@@ -7203,6 +8183,54 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{megabytes:.1f} MB of the data file isn't referenced.</source>
             <translation>数据文件中有 {megabytes:.1f} MB 未被引用。</translation>
+        </message>
+        <message>
+            <source>{name} is quantized already, and its graph keeps its own grid beside float32.</source>
+            <translation>{name} 已经量化，其计算图在 float32 之外保留自己的网格。</translation>
+        </message>
+        <message>
+            <source>Leave the precision at float32, or export the variant that it was made from.</source>
+            <translation>请把精度保持为 float32，或导出它所来自的变体。</translation>
+        </message>
+        <message>
+            <source>This kind of int8 is for encoders and classifiers.</source>
+            <translation>这种 int8 用于编码器和分类器。</translation>
+        </message>
+        <message>
+            <source>Choose float16 or float32.</source>
+            <translation>请选择 float16 或 float32。</translation>
+        </message>
+        <message>
+            <source>This kind of int8 is for encoders and classifiers: a text generator changes too much by it.</source>
+            <translation>这种 int8 用于编码器和分类器：文本生成模型会因此变化过大。</translation>
+        </message>
+        <message>
+            <source>Quantize {name} here, by GPTQ or AWQ for instance, and export that variant: its grid is written as it is.</source>
+            <translation>请在这里量化 {name}（例如用 GPTQ 或 AWQ），再导出那个变体：其网格会原样写出。</translation>
+        </message>
+        <message>
+            <source>onnxruntime can't compute in bfloat16 on this processor: {reason}</source>
+            <translation>onnxruntime 不能在这个处理器上用 bfloat16 计算：{reason}</translation>
+        </message>
+        <message>
+            <source>Choose float16, which is as small, or float32.</source>
+            <translation>请选择同样小的 float16，或 float32。</translation>
+        </message>
+        <message>
+            <source>float16 holds numbers up to 65,504, and {layer} of this model reaches {value:,.0f}.</source>
+            <translation>float16 最大只能表示 65,504，而该模型的 {layer} 达到 {value:,.0f}。</translation>
+        </message>
+        <message>
+            <source>Choose float32, or bfloat16 where the runtime computes in it.</source>
+            <translation>请选择 float32，或在运行时支持的情况下选择 bfloat16。</translation>
+        </message>
+        <message>
+            <source>{folder} holds {count} graphs, and nothing in it says which is meant: {names}.</source>
+            <translation>{folder} 中有 {count} 个计算图，而其中没有说明指的是哪一个：{names}。</translation>
+        </message>
+        <message>
+            <source>Choose the file itself.</source>
+            <translation>请直接选择文件。</translation>
         </message>
         <message>
             <source>{folder} holds no {file}, so it isn't an ONNX export.</source>
@@ -7291,6 +8319,22 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The prompt has {count} tokens, and this model reads {context} at most.</source>
             <translation>提示词有 {count} 个词元，而这个模型最多读 {context} 个。</translation>
+        </message>
+        <message>
+            <source>This graph takes batch {batch} only, and decoding is of one text at a time.</source>
+            <translation>该计算图只接受批大小 {batch}，而解码一次只处理一段文本。</translation>
+        </message>
+        <message>
+            <source>Leave that text out, or export the model again with the tokenizer that belongs to it.</source>
+            <translation>请去掉那段文本，或用属于该模型的分词器重新导出。</translation>
+        </message>
+        <message>
+            <source>{architecture} doesn't say which token its answers begin with.</source>
+            <translation>{architecture} 没有说明其回答以哪个词元开头。</translation>
+        </message>
+        <message>
+            <source>Set decoder_start_token_id in config.json, and import the model again.</source>
+            <translation>请在 config.json 中设置 decoder_start_token_id，然后重新导入模型。</translation>
         </message>
         <message>
             <source>{path} is there already.</source>
@@ -7549,6 +8593,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>{name} 比一个 {context} 词元的窗口还短。</translation>
         </message>
         <message>
+            <source>Asking the teacher</source>
+            <translation>正在询问教师</translation>
+        </message>
+        <message>
             <source>Loss</source>
             <translation>损失</translation>
         </message>
@@ -7713,6 +8761,30 @@ Drop a folder or a .gguf file here.</source>
             <translation>在这一比例的步中，学生自己续写文本，由教师评判，使它学到自己的错误会导向何处。通常为 0.5。这样的一步要慢几倍。适用于生成模型。</translation>
         </message>
         <message>
+            <source>Teacher's answers</source>
+            <translation>教师的回答</translation>
+        </message>
+        <message>
+            <source>Computed at each step; or once beforehand, and kept on disk until the job is done, which makes every further pass over the text faster: much where the teacher is much larger. Each pass then cuts the text at the same places, and where all tokens would be compared, only the 64 likeliest are told apart and all others count as one. Where the steps read no text twice, it gains nothing.</source>
+            <translation>每一步计算；或事先计算一次并保存在磁盘上直到作业结束，这使之后每遍阅读文本都更快：教师大得多时快得多。此时每遍都在相同的位置切分文本；原本要比较所有词元时，只区分最可能的 64 个，其余合为一个。若各步不会重复读到同一文本，则没有好处。</translation>
+        </message>
+        <message>
+            <source>Computed at each step</source>
+            <translation>每一步计算</translation>
+        </message>
+        <message>
+            <source>Kept on disk</source>
+            <translation>保存在磁盘上</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Size of the updates at their largest. Halve it where the loss jumps or rises; double it where it hardly falls.</source>
+            <translation>更新幅度的最大值。损失跳动或上升时减半；几乎不下降时加倍。</translation>
+        </message>
+        <message>
             <source>Distil</source>
             <translation>蒸馏</translation>
         </message>
@@ -7721,12 +8793,36 @@ Drop a folder or a .gguf file here.</source>
             <translation>数分钟到数小时，需要文本或标签。得到真正更小、更快的学生；效果好坏取决于投入的时间。</translation>
         </message>
         <message>
+            <source>{student} has other tokens than its teacher, whose probabilities it doesn't learn, so there are none to keep.</source>
+            <translation>{student} 的词元与其教师不同，它不学习教师的概率，因此没有可保存的。</translation>
+        </message>
+        <message>
+            <source>Set the teacher's answers to be computed at each step.</source>
+            <translation>请把教师的回答设为每一步计算。</translation>
+        </message>
+        <message>
             <source>{student} has other tokens than its teacher, which can judge neither its own text nor its inside.</source>
             <translation>{student} 的词元与教师不同，教师既不能评判它自己的文本，也不能评判其内部。</translation>
         </message>
         <message>
             <source>Set the share of the student's own text, and the weights of hidden states and attention relations, to 0.</source>
             <translation>请把学生自己文本的比例，以及隐藏状态和注意力关系的权重设为 0。</translation>
+        </message>
+        <message>
+            <source>A fresh student knows nothing yet, and low-rank additions alone can't teach it.</source>
+            <translation>全新的学生还什么都不会，仅凭低秩附加量教不会它。</translation>
+        </message>
+        <message>
+            <source>Let all its weights learn, or begin with a copy.</source>
+            <translation>请让它的所有权重都学习，或从一个副本开始。</translation>
+        </message>
+        <message>
+            <source>Hidden states and attention relations aren't kept on disk, so the teacher has to run at each step.</source>
+            <translation>隐藏状态和注意力关系不保存在磁盘上，因此教师每一步都要运行。</translation>
+        </message>
+        <message>
+            <source>Set their weights to 0, or the teacher's answers to be computed at each step.</source>
+            <translation>请把它们的权重设为 0，或把教师的回答设为每一步计算。</translation>
         </message>
         <message>
             <source>{name} tells classes apart and writes no text to learn from.</source>
@@ -7759,6 +8855,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Total variation is what acceptance falls by; forward KL bounds it from above and learns faster at first.</source>
             <translation>全变差就是接受率的损失；前向 KL 是它的上界，起初学得更快。</translation>
+        </message>
+        <message>
+            <source>Tokens it may say</source>
+            <translation>它可说的词元</translation>
+        </message>
+        <message>
+            <source>The output layer is most of a small draft's cost; with the most frequent tokens alone it's faster. The others are left to the target, so what's written stays the same. Empty: as many as are predicted to gain most.</source>
+            <translation>输出层占小草稿模型代价的大部分；只保留最常见的词元会更快。其余的留给目标模型，因此写出的内容不变。留空：取预计收益最大的数目。</translation>
         </message>
         <message>
             <source>Tokens that the target writes</source>
@@ -7855,10 +8959,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>images</source>
             <translation>张图像</translation>
-        </message>
-        <message>
-            <source>Learning rate</source>
-            <translation>学习率</translation>
         </message>
         <message>
             <source>Size of the updates at their largest. Halve it where the loss jumps; it falls to almost nothing in each round.</source>
@@ -7971,6 +9071,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose the variant that it was quantized from.</source>
             <translation>请选择它量化之前的变体。</translation>
+        </message>
+        <message>
+            <source>Asking the target what it would say</source>
+            <translation>正在询问目标模型会说什么</translation>
         </message>
         <message>
             <source>Writing text to learn from</source>
@@ -8401,6 +9505,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>整个模型</translation>
         </message>
         <message>
+            <source>Sparsities by outliers go by the blocks of a transformer, and {name} has none.</source>
+            <translation>按离群值分配稀疏度依据 Transformer 的各块，而 {name} 没有。</translation>
+        </message>
+        <message>
+            <source>Let all layers lose the same share, or compare within the whole model.</source>
+            <translation>请让所有层去掉相同的比例，或在整个模型内比较。</translation>
+        </message>
+        <message>
             <source>Comparing weights</source>
             <translation>正在比较权重</translation>
         </message>
@@ -8681,6 +9793,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>无</translation>
         </message>
         <message>
+            <source>diffusers loads no weights in fp8, so {name} can't be cast to it.</source>
+            <translation>diffusers 不加载 fp8 权重，因此 {name} 不能转换成它。</translation>
+        </message>
+        <message>
+            <source>Choose float16 or bfloat16, which halve the file.</source>
+            <translation>请选择 float16 或 bfloat16，文件会减半。</translation>
+        </message>
+        <message>
             <source>Cast</source>
             <translation>类型转换</translation>
         </message>
@@ -8715,10 +9835,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>As they are</source>
             <translation>保持原样</translation>
-        </message>
-        <message>
-            <source>Quantizing</source>
-            <translation>正在量化</translation>
         </message>
         <message>
             <source>fp8</source>
@@ -8851,6 +9967,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>The weights of {layer} aren't all numbers (NaN or infinite), so they can't be rounded.</source>
             <translation>{layer} 的权重不全是数字（有 NaN 或无穷），因此无法舍入。</translation>
+        </message>
+        <message>
+            <source>{name} draws images, and its embeddings of time and class stay as they are.</source>
+            <translation>{name} 绘制图像，其时间和类别嵌入保持原样。</translation>
+        </message>
+        <message>
+            <source>Leave embedding and head as they are.</source>
+            <translation>请让嵌入和输出头保持原样。</translation>
         </message>
         <message>
             <source>The embedding can't be stored like that: {problem}.</source>
@@ -9325,14 +10449,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>从不</translation>
         </message>
         <message>
-            <source>All: learns most. Low rank: a small addition to each linear layer, folded into it at the end; needs a third of the memory and forgets less of what the model knew.</source>
-            <translation>全部：学得最多。低秩：给每个线性层加上小的附加项，最后并入其中；只需三分之一的内存，也更少忘记模型原来所知的。</translation>
-        </message>
-        <message>
-            <source>Low-rank additions (LoRA)</source>
-            <translation>低秩附加项 (LoRA)</translation>
-        </message>
-        <message>
             <source>The text (a classifier: the labels) alone, or also what the uncut model predicts, which heals better on little data and takes a third longer.</source>
             <translation>只用文本（分类器：标签），或同时用未削减的模型的预测；后者在数据少时恢复得更好，耗时多三分之一。</translation>
         </message>
@@ -9343,22 +10459,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>How much the text or the labels count beside the teacher. 0: only the teacher.</source>
             <translation>除教师之外，文本或标签占多大分量。0：只看教师。</translation>
-        </message>
-        <message>
-            <source>Rank</source>
-            <translation>秩</translation>
-        </message>
-        <message>
-            <source>Of the additions. Higher learns more and takes more memory; 8 to 64 are usual.</source>
-            <translation>附加项的秩。越高学得越多，占用内存也越多；通常为 8 到 64。</translation>
-        </message>
-        <message>
-            <source>Learning rate of the additions</source>
-            <translation>附加项的学习率</translation>
-        </message>
-        <message>
-            <source>Ten times that of full fine-tuning is usual. Halve it where perplexity on text kept aside rises.</source>
-            <translation>通常为全量微调的十倍。预留文本上的困惑度上升时减半。</translation>
         </message>
         <message>
             <source>Size of the updates at their largest. Halve it where perplexity on text kept aside rises; raise it for small models and deep cuts.</source>
@@ -9387,6 +10487,90 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Choose a teacher with the same tokenizer that does the same.</source>
             <translation>请选择分词器和任务都相同的教师。</translation>
+        </message>
+        <message>
+            <source>What the uncut model says of noisy images, which heals fastest; or the images alone, which need no other model.</source>
+            <translation>未削减的模型对带噪图像的回答，恢复最快；或只用图像，不需要别的模型。</translation>
+        </message>
+        <message>
+            <source>The uncut model</source>
+            <translation>未削减的模型</translation>
+        </message>
+        <message>
+            <source>The images alone</source>
+            <translation>只用图像</translation>
+        </message>
+        <message>
+            <source>Whose answers it learns from. Empty: the model that this one was cut down from.</source>
+            <translation>向谁的回答学习。留空：它由之削减而来的模型。</translation>
+        </message>
+        <message>
+            <source>Updates</source>
+            <translation>更新次数</translation>
+        </message>
+        <message>
+            <source>Updates of the weights. More is better until the loss on images kept aside stops falling.</source>
+            <translation>权重更新的次数。越多越好，直到预留图像上的损失不再下降。</translation>
+        </message>
+        <message>
+            <source>Size of the updates at their largest. Halve it where the loss jumps; it falls to almost nothing towards the end.</source>
+            <translation>更新的最大幅度。损失跳动时请减半；到末尾它会降到几乎为零。</translation>
+        </message>
+        <message>
+            <source>Whether weights of convolutions and linear layers that are exactly zero stay so. Automatic: where more than 1 % are, as after pruning.</source>
+            <translation>卷积层和线性层中恰为零的权重是否保持为零。自动：超过 1 % 为零时（如剪枝之后）保持。</translation>
+        </message>
+        <message>
+            <source>{name} was distilled to draw in {steps} steps, and of what it has to say at them images know nothing.</source>
+            <translation>{name} 经蒸馏后用 {steps} 步绘制，它在这些步上该说什么，图像无从告知。</translation>
+        </message>
+        <message>
+            <source>Let it learn from the variant that it was cut down from.</source>
+            <translation>请让它向其由之削减而来的变体学习。</translation>
+        </message>
+        <message>
+            <source>Fine-tune on images</source>
+            <translation>在图像上微调</translation>
+        </message>
+        <message>
+            <source>Minutes, needs images. Wins back much of what pruning cost a diffusion model, at as many steps; zeros stay zeros.</source>
+            <translation>需几分钟和图像。以同样的步数找回剪枝使扩散模型失去的大部分；零保持为零。</translation>
+        </message>
+        <message>
+            <source>Choose a teacher, or learn from the images alone.</source>
+            <translation>请选择教师，或只向图像学习。</translation>
+        </message>
+        <message>
+            <source>{teacher} can't teach {name}: its images, its classes, its noise or its number of steps are others.</source>
+            <translation>{teacher} 不能教 {name}：其图像、类别、噪声或步数不同。</translation>
+        </message>
+        <message>
+            <source>Choose the variant that it was pruned from, or learn from the images alone.</source>
+            <translation>请选择它由之剪枝而来的变体，或只向图像学习。</translation>
+        </message>
+        <message>
+            <source>All: learns most. Low rank: a small addition to each linear layer, folded into it at the end; needs a third of the memory and forgets less of what the model knew.</source>
+            <translation>全部：学得最多。低秩：给每个线性层加上小的附加项，最后并入其中；只需三分之一的内存，也更少忘记模型原来所知的。</translation>
+        </message>
+        <message>
+            <source>Low-rank additions (LoRA)</source>
+            <translation>低秩附加项 (LoRA)</translation>
+        </message>
+        <message>
+            <source>Rank</source>
+            <translation>秩</translation>
+        </message>
+        <message>
+            <source>Of the additions. Higher learns more and takes more memory; 8 to 64 are usual.</source>
+            <translation>附加项的秩。越高学得越多，占用内存也越多；通常为 8 到 64。</translation>
+        </message>
+        <message>
+            <source>Learning rate of the additions</source>
+            <translation>附加项的学习率</translation>
+        </message>
+        <message>
+            <source>Ten times that of full fine-tuning is usual. Halve it where perplexity on text kept aside rises.</source>
+            <translation>通常为全量微调的十倍。预留文本上的困惑度上升时减半。</translation>
         </message>
         <message>
             <source>Measuring sensitivity</source>
@@ -9439,10 +10623,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Tokens a window, or of an example at most. Memory and time grow with it; longer than what the model will read later is wasted.</source>
             <translation>每个窗口的词元数，或每个样例的词元数上限。内存和耗时随之增加；比模型以后要读的更长则是浪费。</translation>
-        </message>
-        <message>
-            <source>Size of the updates at their largest. Halve it where the loss jumps or rises; double it where it hardly falls.</source>
-            <translation>更新幅度的最大值。损失跳动或上升时减半；几乎不下降时加倍。</translation>
         </message>
         <message>
             <source>Warm-up</source>
@@ -9683,6 +10863,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Saving</source>
             <translation>正在保存</translation>
+        </message>
+        <message>
+            <source>{name} has a list of the tokens that it drafts, {file}, which can't be used: {reason}.</source>
+            <translation>{name} 有一份它打草稿时所用词元的清单 {file}，但无法使用：{reason}。</translation>
+        </message>
+        <message>
+            <source>Delete that file: the model then drafts with all its tokens, only slower.</source>
+            <translation>请删除该文件：模型便用其全部词元打草稿，只是更慢。</translation>
         </message>
         <message>
             <source>{name} is stored quantized in a way that Spokeshave doesn't read ({format}).</source>
@@ -10197,6 +11385,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请写成 knob=value，例如 --set bits=4。</translation>
         </message>
         <message>
+            <source>This onnxruntime can't compute by {provider}: it has {available}.</source>
+            <translation>此 onnxruntime 不能用 {provider} 计算：它具备 {available}。</translation>
+        </message>
+        <message>
+            <source>Choose one of those, or install the onnxruntime that has it.</source>
+            <translation>请从中选择一个，或安装具备它的 onnxruntime。</translation>
+        </message>
+        <message>
             <source>{where} isn't YAML: it breaks at line {line}.</source>
             <translation>{where} 不是 YAML：第 {line} 行出错。</translation>
         </message>
@@ -10241,6 +11437,46 @@ Drop a folder or a .gguf file here.</source>
             <translation>无法读取 {path}：{why}。</translation>
         </message>
         <message>
+            <source>{name} is a variant's name, and no workspace was given.</source>
+            <translation>{name} 是变体的名称，但没有给出工作区。</translation>
+        </message>
+        <message>
+            <source>Name its workspace.</source>
+            <translation>请指明它的工作区。</translation>
+        </message>
+        <message>
+            <source>The export's folder {folder} isn't there any more.</source>
+            <translation>导出的文件夹 {folder} 已不在那里。</translation>
+        </message>
+        <message>
+            <source>Choose another, or export again.</source>
+            <translation>请选择另一个，或重新导出。</translation>
+        </message>
+        <message>
+            <source>{name} is an ONNX export: what it computes in was chosen when it was made.</source>
+            <translation>{name} 是 ONNX 导出：它用什么计算在制作时已定。</translation>
+        </message>
+        <message>
+            <source>Leave the data type as it is, or export the variant in that precision.</source>
+            <translation>请保持数据类型不变，或以那种精度导出变体。</translation>
+        </message>
+        <message>
+            <source>{name} knows {levels} levels of noise, so it can't draw in {steps} steps.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Choose fewer steps.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>This workspace doesn't know which of its variants {folder} was exported from.</source>
+            <translation>此工作区不知道 {folder} 是由它的哪个变体导出的。</translation>
+        </message>
+        <message>
+            <source>Say which one it was.</source>
+            <translation>请说明是哪一个。</translation>
+        </message>
+        <message>
             <source>{name} is quantized, so what its heads are worth can't be judged.</source>
             <translation>{name} 已经量化，因此无法评判其注意力头的重要性。</translation>
         </message>
@@ -10277,8 +11513,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>{name} 画的是图像，而注意力头按文本上的损失评判。</translation>
         </message>
         <message>
-            <source>{name} draws images, and only models of text are exported yet.</source>
-            <translation>{name} 画的是图像，目前只能导出文本模型。</translation>
+            <source>{name} draws images, and of such models only ONNX files are written.</source>
+            <translation>{name} 绘制图像，这类模型只能写出 ONNX 文件。</translation>
         </message>
         <message>
             <source>Measuring size</source>
@@ -10505,16 +11741,44 @@ Drop a folder or a .gguf file here.</source>
             <translation>融合图未通过检查，因此写出了通用配置。</translation>
         </message>
         <message>
-            <source>Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.</source>
-            <translation>舍入的激活按词元概率评判，而此模型不给出概率；因此保持 float32。</translation>
+            <source>Activations are rounded before quantized layers only, and this variant has none: its products are exact.</source>
+            <translation>激活值只在量化层之前舍入，而此变体没有量化层：其乘积是精确的。</translation>
+        </message>
+        <message>
+            <source>{dense} products that narrow what they read stay float32: one fixed range is too coarse for it.</source>
+            <translation>{dense} 个使输入变窄的乘积保持 float32：一个固定范围对它们太粗。</translation>
+        </message>
+        <message>
+            <source>The fast profile is for models without an encoder; the portable one was written.</source>
+            <translation>快速配置用于没有编码器的模型；写出了通用配置。</translation>
+        </message>
+        <message>
+            <source>Transformers.js wants other inputs of a model with an encoder, so its layout wasn't written.</source>
+            <translation>Transformers.js 对带编码器的模型要求别的输入，因此没有写出它的布局。</translation>
+        </message>
+        <message>
+            <source>The window and the decoding lab don't run models with an encoder and a decoder; example.py beside the graphs does.</source>
+            <translation>窗口和解码实验室不运行编码器-解码器模型；计算图旁的 example.py 可以。</translation>
         </message>
         <message>
             <source>The fast profile is for models that generate text; the portable one was written.</source>
             <translation>快速配置用于生成文本的模型；已写出通用配置。</translation>
         </message>
         <message>
+            <source>Transformers.js draws no images, so its layout wasn't written.</source>
+            <translation>Transformers.js 不绘制图像，因此没有写出它的布局。</translation>
+        </message>
+        <message>
+            <source>Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.</source>
+            <translation>舍入的激活按词元概率评判，而此模型不给出概率；因此保持 float32。</translation>
+        </message>
+        <message>
             <source>This architecture computes its attention itself; it was exported as it is, which runs slower.</source>
             <translation>这种架构自行计算注意力；已按原样导出，运行较慢。</translation>
+        </message>
+        <message>
+            <source>Right on {n} of {n2} held-out examples, where torch in float32 is right on {n3}.</source>
+            <translation>在 {n2} 个留出样例中答对 {n} 个，torch 用 float32 答对 {n3} 个。</translation>
         </message>
         <message>
             <source>{n} quantized layers keep their own grid; nothing was quantized again.</source>
@@ -10573,12 +11837,44 @@ Drop a folder or a .gguf file here.</source>
             <translation>从第 {first} 个词元起，原始模型的前两名在那里相差 {n}</translation>
         </message>
         <message>
+            <source>the vectors of {n} texts</source>
+            <translation>{n} 段文本的向量</translation>
+        </message>
+        <message>
+            <source>{n} texts</source>
+            <translation>{n} 段文本</translation>
+        </message>
+        <message>
             <source>the whole text</source>
             <translation>整段文本</translation>
         </message>
         <message>
             <source>a padded batch of {n}</source>
             <translation>{n} 行的带填充批次</translation>
+        </message>
+        <message>
+            <source>a padded batch of {n}, in chunks and single steps with the cache</source>
+            <translation>{n} 段的填充批次，带缓存分块和逐步进行</translation>
+        </message>
+        <message>
+            <source>a batch of {n} at the noise of {n2}</source>
+            <translation>{n} 个一批，噪声为 {n2}</translation>
+        </message>
+        <message>
+            <source>{n} images drawn in {steps} steps</source>
+            <translation>用 {steps} 步绘制的 {n} 幅图像</translation>
+        </message>
+        <message>
+            <source>Another export lies in its folder by now.</source>
+            <translation>它的文件夹里现在是另一个导出。</translation>
+        </message>
+        <message>
+            <source>Its folder isn't there any more.</source>
+            <translation>它的文件夹已不在那里。</translation>
+        </message>
+        <message>
+            <source>Its folder holds something else by now.</source>
+            <translation>它的文件夹里现在是别的东西。</translation>
         </message>
         <message>
             <source>{title} works on {n}; this is {n2}.</source>
@@ -10601,12 +11897,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>学生约有 {n} 百万参数，教师 {n2} 百万</translation>
         </message>
         <message>
+            <source>While it trains, the teacher's answers take up to {n} MB on disk; on a short text, less</source>
+            <translation>训练期间，教师的回答在磁盘上最多占 {n} MB；文本较短时更少</translation>
+        </message>
+        <message>
             <source>Student: began with the weights of {name}; the teacher is the parent, {name2}.</source>
             <translation>学生：从 {name} 的权重开始；教师是父变体 {name2}。</translation>
         </message>
         <message>
             <source>Its tokens aren't the teacher's: it learnt the text that the teacher wrote, and no probabilities.</source>
             <translation>其词元与教师不同：它学的是教师写的文本，而不是概率。</translation>
+        </message>
+        <message>
+            <source>Low-rank additions of rank {rank} to the linear layers, folded into them.</source>
+            <translation>给线性层加上秩为 {rank} 的低秩附加项，并已并入其中。</translation>
         </message>
         <message>
             <source>{held} zeros of the pruning stayed zero.</source>
@@ -10617,8 +11921,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>它有 {n} % 的时候选中教师的 {what}（之前为 {n2} %）。</translation>
         </message>
         <message>
-            <source>Student: fresh, {layers} layers, width {width}, {heads} heads, {n} million parameters.</source>
-            <translation>学生：全新，{layers} 层，宽度 {width}，{heads} 个头，{n} 百万参数。</translation>
+            <source>{said}its answers took {n} MB of disk while it trained.</source>
+            <translation>{said}训练期间其回答占了 {n} MB 磁盘。</translation>
+        </message>
+        <message>
+            <source>None came twice, so keeping its answers saved no time.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Of its tokens the {top_k} likeliest were told apart at each position; all others counted as one.</source>
+            <translation>在每个位置区分其最可能的 {top_k} 个词元；其余合为一个。</translation>
+        </message>
+        <message>
+            <source>Student: fresh, from random weights: {layers} layer{n}, width {width}, {heads} attention head{n2}, {n3} million parameters.</source>
+            <translation>学生：全新，由随机权重开始：{layers} 层{n}，宽 {width}，{heads} 个注意力头{n2}，{n3} 百万参数。</translation>
         </message>
         <message>
             <source>Student: {n} of the teacher's {total} layers ({n2}).</source>
@@ -10633,6 +11949,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>草稿：目标 {n} 层中的 {layers} 层。</translation>
         </message>
         <message>
+            <source>It says {n} of the {columns} tokens, {share} % of what the target wrote and the draft didn't learn. As a model of its own it has all of them.</source>
+            <translation>它说 {columns} 个词元中的 {n} 个，占目标模型所写而草稿模型未学部分的 {share} %。作为独立的模型，它拥有全部词元。</translation>
+        </message>
+        <message>
             <source>Acceptance alpha on what the target wrote and the draft didn't learn: {after} ({before} before training).</source>
             <translation>在目标写出而草稿没学过的文本上的接受率 α：{after}（训练前 {before}）。</translation>
         </message>
@@ -10641,8 +11961,28 @@ Drop a folder or a .gguf file here.</source>
             <translation>一个起草词元的开销是目标的 {share}；起草 {gamma} 个词元时预计加速 {speed}。</translation>
         </message>
         <message>
+            <source>Measured on {RACED} short texts, sampled, in turns with the target alone: {measured} times as fast.</source>
+            <translation>在 {RACED} 段采样的短文本上，与目标模型单独写轮流测量：快到 {measured} 倍。</translation>
+        </message>
+        <message>
             <source>It isn't predicted to pay here: give it more time, or use the packed copy.</source>
             <translation>预计在此不划算：请给它更多时间，或使用打包副本。</translation>
+        </message>
+        <message>
+            <source>the best of them ({best_step}) was kept</source>
+            <translation>保留了其中最好的一步（{best_step}）</translation>
+        </message>
+        <message>
+            <source>never better than the cut: nothing was changed</source>
+            <translation>从未优于削减时：没有改变任何东西</translation>
+        </message>
+        <message>
+            <source>{steps} steps{n}; {n2}.</source>
+            <translation>{steps} 步{n}；{n2}。</translation>
+        </message>
+        <message>
+            <source>, finished early as asked</source>
+            <translation>（按要求提前结束）</translation>
         </message>
         <message>
             <source>{to} steps aren't fewer than {start}.</source>
@@ -10663,6 +12003,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{steps} steps don't divide {total} levels of noise, so plain diffusers draws a little otherwise.</source>
             <translation>{steps} 步不能整除 {total} 级噪声，因此原版 diffusers 画出的略有不同。</translation>
+        </message>
+        <message>
+            <source>Its weights don't lie on the grid of {bits} bits any more that its teacher's were rounded to.</source>
+            <translation>它的权重不再位于其教师所舍入到的 {bits} 位网格上。</translation>
         </message>
         <message>
             <source>diffusers' pipeline asks for no class: its UNet and scheduler have to be called by themselves.</source>
@@ -10737,8 +12081,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>去掉了 {total} 层中的 {n} 层，从 0 数起：{n2}{said}；去掉了全部参数的 {n3} %。</translation>
         </message>
         <message>
-            <source>0 % smaller on disk, {n} % zeros: {zeros} of the {weights} weights in {n2} linear layers are zero ({n3} %); embeddings, head, norms and biases are untouched.</source>
-            <translation>磁盘上小 0 %，{n} % 为零：{n2} 个线性层的 {weights} 个权重中有 {zeros} 个为零（{n3} %）；嵌入、输出头、归一化和偏置未动。</translation>
+            <source>0 % smaller on disk, {n} % zeros: {zeros} of the {weights} weights in {n2} {what} are zero ({n3} %); {rest} are untouched.</source>
+            <translation>磁盘上小 0 %，{n} % 为零：{n2} 个{what}的 {weights} 个权重中有 {zeros} 个为零（{n3} %）；{rest} 未动。</translation>
         </message>
         <message>
             <source>Zeros are computed with like other numbers, so by itself nothing is faster.</source>
@@ -10797,6 +12141,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>{name}：没有任何损失，全部 {numbers} 个数值都相同。</translation>
         </message>
         <message>
+            <source>diffusers loads no weights in fp8; choose float16 or bfloat16</source>
+            <translation>diffusers 不加载 fp8 权重；请选择 float16 或 bfloat16</translation>
+        </message>
+        <message>
             <source>Careful: numbers up to {reached} flow through this model, and {to} ends at {most}. Its weights fit, but a model that computes in {to2} overflows: load it in float32 or bfloat16 to use it.</source>
             <translation>注意：流经这个模型的数值最大达 {reached}，而 {to} 的上限是 {most}。权重放得下，但以 {to2} 计算的模型会溢出：使用时请以 float32 或 bfloat16 加载。</translation>
         </message>
@@ -10841,6 +12189,22 @@ Drop a folder or a .gguf file here.</source>
             <translation>保持原样，因为 transformers 无法以打包形式重新加载它们：{n}。</translation>
         </message>
         <message>
+            <source>Group size {size} instead of {group_size}, which doesn't divide the widths of all layers.</source>
+            <translation>组大小用 {size} 而不是 {group_size}，后者不能整除所有层的宽度。</translation>
+        </message>
+        <message>
+            <source>{n} convolutions and linear layers in {bits} bits, one scale for each {shared}; the first and last convolution, time embedding and norms stay as they are.</source>
+            <translation>{n} 个卷积层和线性层用 {bits} 位，每个{shared}一个缩放；首末卷积、时间嵌入和归一化保持原样。</translation>
+        </message>
+        <message>
+            <source>0 % smaller on disk: diffusers loads no packed weights by itself, so the file holds the rounded numbers in {kind}. As codes and scales these layers would take {n} MB instead of {n2} MB.</source>
+            <translation>磁盘上小 0 %：diffusers 自己不加载打包权重，因此文件以 {kind} 保存舍入后的数。若存为编码和缩放，这些层会占 {n} MB 而不是 {n2} MB。</translation>
+        </message>
+        <message>
+            <source>Stored in {kind}, they're rounded once more, so they lie beside the grid by that rounding.</source>
+            <translation>以 {kind} 存储时会再舍入一次，因此与网格相差这次舍入。</translation>
+        </message>
+        <message>
             <source>{n} in {bits} bits, one scale for each {n2}.</source>
             <translation>{n}为 {bits} 位，每{n2}一个缩放系数。</translation>
         </message>
@@ -10859,6 +12223,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>row</source>
             <translation>行</translation>
+        </message>
+        <message>
+            <source>0 % smaller on disk: diffusers loads no packed weights by itself, so they're rounded and stored as floating numbers</source>
+            <translation>磁盘上小 0 %：diffusers 自己不加载打包权重，因此舍入后仍存为浮点数</translation>
         </message>
         <message>
             <source>The size isn't known beforehand: the model's shape isn't in its configuration.</source>
@@ -10981,8 +12349,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>未削减的模型</translation>
         </message>
         <message>
-            <source>Low-rank additions of rank {rank} to the linear layers, folded into them.</source>
-            <translation>给线性层加上秩为 {rank} 的低秩附加项，并已并入其中。</translation>
+            <source>Taught by {name}.</source>
+            <translation>由 {name} 教。</translation>
+        </message>
+        <message>
+            <source>{held} zeros held ({share} % of the weights of convolutions and linear layers in the blocks).</source>
+            <translation>保持了 {held} 个零（占各块卷积层和线性层权重的 {share} %）。</translation>
+        </message>
+        <message>
+            <source>Its weights don't lie on the grid of {bits} bits any more that they were rounded to.</source>
+            <translation>它的权重不再位于先前舍入到的 {bits} 位网格上。</translation>
         </message>
         <message>
             <source>{after} at the best step ({best_step}), which was kept</source>
@@ -10995,10 +12371,6 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{steps} steps{n}; {what} {before} before, {kept}.</source>
             <translation>{steps} 步{n}；{what} 训练前为 {before}，{kept}。</translation>
-        </message>
-        <message>
-            <source>, finished early as asked</source>
-            <translation>（按要求提前结束）</translation>
         </message>
         <message>
             <source>Dequantized from {quantization}; stored in {stored}, so the file grew.</source>
@@ -11075,6 +12447,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Its tokens differ, so its text is re-encoded; the output stays exact, but more drafted tokens are lost.</source>
             <translation>它的词元不同，因此它的文本会被重新编码；输出仍然精确，但会损失更多草稿词元。</translation>
+        </message>
+        <message>
+            <source>{n} didn't take this graph on: {n2} computes it.</source>
+            <translation>{n} 没有接受这个计算图：由 {n2} 计算。</translation>
+        </message>
+        <message>
+            <source>The original is left out: there isn't enough memory for all three at once.</source>
+            <translation>略去原模型：内存不足以同时容纳三者。</translation>
+        </message>
+        <message>
+            <source>Other programs used {n} of the processors meanwhile, so the speeds are lower than they could be.</source>
+            <translation>其间其他程序用了 {n} 的处理器，因此速度比应有的低。</translation>
         </message>
         <message>
             <source>The model is larger than the memory that was free: it was worked on block by block from disk.</source>
@@ -11169,6 +12553,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Predicted speed-up as a draft</source>
             <translation>作为草稿的预计加速</translation>
+        </message>
+        <message>
+            <source>Measured speed-up as a draft</source>
+            <translation>作为草稿模型的实测加速比</translation>
         </message>
         <message>
             <source>Learning rate</source>
@@ -11269,6 +12657,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>How much faster the two would write than the target alone, by this acceptance and measured costs. Above 1 it pays.</source>
             <translation>按此接受率和实测开销，两者合用比目标独自写快多少。大于 1 才划算。</translation>
+        </message>
+        <message>
+            <source>How much faster the two wrote than the target alone, in turns, on a few short texts sampled at temperature 1. It's measured while the training waits, so it sways; 'Find me a draft' measures longer.</source>
+            <translation>在几段以温度 1 采样的短文本上，两者轮流写时比目标模型单独写快多少。测量时训练在等待，因此会波动；“找一个草稿模型”测量得更久。</translation>
         </message>
         <message>
             <source>Size of the updates: it grows through the warm-up and falls afterwards.</source>
@@ -11399,6 +12791,21 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{n} bits, a scale a row, error feedback</source>
             <translation>{n} 位，每行一个缩放系数，误差反馈</translation>
+        </message>
+    </context>
+    <context>
+        <name>jobs</name>
+        <message>
+            <source>Go on</source>
+            <translation>接着进行</translation>
+        </message>
+        <message>
+            <source>Pause: it keeps its place and its memory, and goes on when you say</source>
+            <translation>暂停：它保持进度和内存，由你决定何时继续</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
         </message>
     </context>
     <context>
@@ -12154,6 +13561,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>这个模型自带代码。请允许运行，或选择另一个模型。</translation>
         </message>
         <message>
+            <source>The digits that come with Spokeshave aren't of its size. Choose the images that it learnt from.</source>
+            <translation>Spokeshave 自带的数字与它的尺寸不符。请选择它所学的图像。</translation>
+        </message>
+        <message>
             <source>Choose a model first.</source>
             <translation>请先选择一个模型。</translation>
         </message>
@@ -12210,6 +13621,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>这样会在训练所用的文本上测量，结果会偏好。请选择另一份文本来测量。</translation>
         </message>
         <message>
+            <source>A model that draws is held against images, not against another model.</source>
+            <translation>绘图的模型对照图像来衡量，而不是对照另一个模型。</translation>
+        </message>
+        <message>
             <source>It's the variant itself.</source>
             <translation>就是这个变体本身。</translation>
         </message>
@@ -12226,6 +13641,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请至少选择一个变体。</translation>
         </message>
         <message>
+            <source>Which images {name} learnt from isn't known: choose them.</source>
+            <translation>不知道 {name} 学的是哪些图像：请选择。</translation>
+        </message>
+        <message>
+            <source>{name} knows {n} levels of noise, so it can't draw in more steps.</source>
+            <translation>{name} 只有 {n} 级噪声，因此不能用更多的步数绘制。</translation>
+        </message>
+        <message>
             <source>It isn't known what {name} learnt from: choose labelled examples.</source>
             <translation>不知道 {name} 是从什么学习的：请选择带标签的样例。</translation>
         </message>
@@ -12234,8 +13657,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>不清楚这个模型做什么，因此无法描述它的输入。</translation>
         </message>
         <message>
-            <source>It draws images; only models of text are exported yet. Its folder is what diffusers loads.</source>
-            <translation>它画的是图像；目前只能导出文本模型。它的文件夹可由 diffusers 直接加载。</translation>
+            <source>A model that draws images is written as ONNX only; its folder is what diffusers loads.</source>
+            <translation>绘制图像的模型只能写成 ONNX；它的文件夹本身就可由 diffusers 加载。</translation>
         </message>
         <message>
             <source>A model of the kind {kind} can't be written as GGUF here. Choose ONNX.</source>
@@ -12258,6 +13681,38 @@ Drop a folder or a .gguf file here.</source>
             <translation>整个文件夹合为一个文件，每个零只占一位。</translation>
         </message>
         <message>
+            <source>Configuration and tokenizer, as transformers writes them.</source>
+            <translation>配置和分词器，与 transformers 所写的相同。</translation>
+        </message>
+        <message>
+            <source>A script that runs the export with onnxruntime alone.</source>
+            <translation>只用 onnxruntime 运行导出结果的脚本。</translation>
+        </message>
+        <message>
+            <source>The graph of the network that takes noise off an image.</source>
+            <translation>为图像去噪的网络的计算图。</translation>
+        </message>
+        <message>
+            <source>The weights, beside the graph.</source>
+            <translation>权重，与计算图放在一起。</translation>
+        </message>
+        <message>
+            <source>How noise is laid out, and other settings, as diffusers has them.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>A script that draws with onnxruntime alone.</source>
+            <translation>只用 onnxruntime 绘图的脚本。</translation>
+        </message>
+        <message>
+            <source>The graph that reads a text, and its weights.</source>
+            <translation>读取文本的计算图及其权重。</translation>
+        </message>
+        <message>
+            <source>The graph that writes the answer, with a key-value cache, and its weights.</source>
+            <translation>写出回答的计算图（带键值缓存）及其权重。</translation>
+        </message>
+        <message>
             <source>The graph, with a key-value cache for fast generation.</source>
             <translation>计算图，带键值缓存以快速生成。</translation>
         </message>
@@ -12266,20 +13721,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>计算图，不带缓存。</translation>
         </message>
         <message>
-            <source>The weights, beside the graph.</source>
-            <translation>权重，与计算图放在一起。</translation>
-        </message>
-        <message>
-            <source>Configuration and tokenizer, as transformers writes them.</source>
-            <translation>配置和分词器，与 transformers 所写的相同。</translation>
-        </message>
-        <message>
             <source>With it, onnxruntime-genai opens the folder.</source>
             <translation>有了它，onnxruntime-genai 就能打开此文件夹。</translation>
-        </message>
-        <message>
-            <source>A script that runs the export with onnxruntime alone.</source>
-            <translation>只用 onnxruntime 运行导出结果的脚本。</translation>
         </message>
         <message>
             <source>Choose a folder.</source>
