@@ -380,6 +380,8 @@ def _kept(
         what = "examples" if classifier else "windows of text"
         said = f"The teacher was asked once for each of {kept.count:,} {what}, which were learnt {kept.asked / kept.count:.1f} times; "
         notes = [f"{said}its answers took {kept.bytes / 1e6:,.1f} MB of disk while it trained."]
+        if kept.asked == kept.count:
+            notes.append("None came twice, so keeping its answers saved no time.")
         if against.top_k is not None and against.top_k < vocabulary:
             notes.append(f"Of its tokens the {against.top_k} likeliest were told apart at each position; all others counted as one.")
         yield kept, against, notes
