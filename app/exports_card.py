@@ -54,6 +54,8 @@ class ExportRow(QWidget):
             if self.record.task == "causal-lm":
                 self.menu.addAction(self.tr("Try it\u2026"), self.try_it)
                 self.menu.addAction(self.tr("Compare with torch\u2026"), self.compare)
+            elif self.record.task == "diffusion":
+                self.menu.addAction(self.tr("Draw with it\u2026"), self.draw)
             elif self.record.task == "classifier":
                 self.menu.addAction(self.tr("Try it on texts\u2026"), self.classify)
             self.menu.addAction(self.tr("Look inside\u2026"), self.look)
@@ -88,6 +90,11 @@ class ExportRow(QWidget):
         from app.compare_export import ClassifyDialog
 
         return self._shown(ClassifyDialog(self.board, self._workspace(), self.record.folder, self.variant.id, self.window()))
+
+    def draw(self) -> QWidget:
+        from app.draw_export import DrawDialog
+
+        return self._shown(DrawDialog(self.board, self._workspace(), self.record.folder, self.variant.id, self.window()))
 
     def look(self) -> QWidget:
         from app.look_export import LookDialog

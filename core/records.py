@@ -470,6 +470,19 @@ class ClassifyExportSpec(Spec):
     provider: Provider = ""
 
 
+class DrawExportSpec(Spec):
+    """Result: see core.worker.exported.drawn: images from an exported diffusion model, and from the variant by torch, of the same noise."""
+
+    kind: Literal["draw-export"] = "draw-export"
+    workspace: str
+    folder: str
+    variant: str | None = None
+    count: int = Field(8, ge=1, le=64)
+    steps: int | None = Field(None, ge=1)  # None: those that it was made for, else 32
+    seed: int = 0
+    provider: Provider = ""
+
+
 class ProvidersSpec(Spec):
     """Result {providers}: what the installed onnxruntime computes by, of core.providers' names; none where it isn't installed."""
 
@@ -615,6 +628,7 @@ AnySpec = Annotated[
     | CompareExportSpec
     | ClassifyExportSpec
     | LookExportSpec
+    | DrawExportSpec
     | ProvidersSpec,
     Field(discriminator="kind"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +14,15 @@ import torch
 from core import exports, providers
 from core.decode.side_by_side import BUSY, side_by_side
 from core.errors import UserError
-from core.export import classify
+from core.export import classify, drawing
 from core.export.contents import contents
 from core.export.runtime import graph_file
 from core.export.scorer import load_exported
-from core.models import devices, load
-from core.records import ClassifyExportSpec, CompareExportSpec, ExportRecord, Job, LookExportSpec, SourceInfo, Variant
+from core.methods.distillation import fewer_steps
+from core.models import devices, diffusion, load
+from core.records import ClassifyExportSpec, CompareExportSpec, DrawExportSpec, ExportRecord, Job, LookExportSpec, SourceInfo, Variant
 from core.run import Run
+from core.worker import pictures
 from core.workspace import Workspace, read_json
 
 # ---- in a variant's place -----------------------------------------------------------------------------------------
@@ -164,6 +167,47 @@ def classified(job: Job, run: Run) -> dict[str, Any]:
     found = classify.classified(export.folder, spec.texts, run, beside=beside, provider=spec.provider, threads=threads)
     note = providers.fallback_note(spec.provider, found["provider"])
     return found | {"variant": variant.name, "notes": [note] if note else []}
+
+
+def drawn(job: Job, run: Run) -> dict[str, Any]:
+    """{png (torch's images above, the export's below), count, steps, largest (difference of two pixels in [-1, 1]), seconds of an image:
+    {torch, export}, variant, provider, notes}."""
+    spec = job.spec
+    assert isinstance(spec, DrawExportSpec)
+    workspace = Workspace(spec.workspace)
+    variant = _source(workspace, spec.folder, spec.variant)
+    run.stage("Loading", variant.name)
+    beside = diffusion.load(workspace.path(variant.id))
+    made, got = drawing.load_drawer(Path(spec.folder), threads=torch.get_num_threads(), provider=spec.provider)
+    steps = spec.steps or made.steps or min(pictures.STEPS, made.schedule.total)
+    if steps > made.schedule.total:
+        raise UserError(
+            "{name} knows {levels} levels of noise, so it can't draw in {steps} steps.",
+            hint="Choose fewer steps.",
+            kind="usage",
+            name=variant.name,
+            levels=made.schedule.total,
+            steps=steps,
+        )
+    images, seconds = {}, {}
+    for who, model in (("torch", beside), ("export", made)):
+        run.stage("Drawing")
+        model.draw(1, 1, seed=spec.seed)  # the first call is slower than the others
+        begun = time.perf_counter()
+        images[who] = model.draw(spec.count, steps, seed=spec.seed, tell=lambda _: run.check_cancelled())[0]
+        seconds[who] = (time.perf_counter() - begun) / spec.count
+    both = torch.stack([images["torch"], images["export"]])  # (2, count, channels, height, width)
+    note = providers.fallback_note(spec.provider, got)
+    return {
+        "png": fewer_steps.rows_of(both),
+        "count": spec.count,
+        "steps": steps,
+        "largest": float((both[0] - both[1]).abs().max()),
+        "seconds": seconds,
+        "variant": variant.name,
+        "provider": got,
+        "notes": [note] if note else [],
+    }
 
 
 def look(job: Job, run: Run) -> dict[str, Any]:

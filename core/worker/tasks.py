@@ -832,5 +832,6 @@ TASKS = {
     "compare-export": exported.compare,
     "classify-export": exported.classified,
     "look-export": exported.look,
+    "draw-export": exported.drawn,
     "providers": exported.offered,
 }

@@ -195,3 +195,34 @@ def test_an_export_in_the_inspector(qtbot, board, tmp_path):
     rows[0].forget()
     assert library.exports(variant.id) == [there]
     library.close()
+
+
+def test_images_of_both(qtbot, board):
+    from PySide6.QtCore import QBuffer
+    from PySide6.QtGui import QImage
+
+    from app.draw_export import DrawDialog
+
+    image, buffer = QImage(100, 50, QImage.Format.Format_Grayscale8), QBuffer()
+    image.fill(128)
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    dialog = DrawDialog(board, "/w", "/x/digits", "digits")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.seed.setValue(5)
+    dialog.run_button.click()
+    spec = submitted(board)
+    assert (spec.kind, spec.count, spec.steps, spec.seed) == ("draw-export", 8, None, 5)
+    result = {
+        "png": bytes(buffer.data()),
+        "count": 8,
+        "steps": 16,
+        "largest": 2e-5,
+        "seconds": {"torch": 0.02, "export": 0.005},
+        "notes": [],
+    }
+    dialog._ended(events.Finished(dialog.job, result, 1.0))
+    assert dialog.findChild(QLabel, "picture").pixmap().width() % 100 == 0
+    assert "16 steps" in dialog.said.text()
+    assert "\u00d74.00" in shown(dialog.bars)

@@ -413,7 +413,11 @@ def sheet(drawn: Tensor) -> bytes:
 
 def compared(rows: list[tuple[Denoiser, int]]) -> bytes:
     """A PNG: a row of images for each (model, steps), all begun with the same noise."""
-    drawn = torch.stack([model.draw(SHOWN, steps, seed=0)[0] for model, steps in rows])  # (rows, SHOWN, channels, height, width)
+    return rows_of(torch.stack([model.draw(SHOWN, steps, seed=0)[0] for model, steps in rows]))
+
+
+def rows_of(drawn: Tensor) -> bytes:
+    """A PNG of images (rows, n, channels, height, width), small ones enlarged."""
     scale = max(1, 48 // drawn.shape[-1])
     pixels = _pixels(drawn).repeat_interleave(scale, -1).repeat_interleave(scale, -2)
     count, across, channels, height, width = pixels.shape

@@ -126,3 +126,36 @@ def test_float16_and_models_that_were_changed(changed, tmp_path):
     assert json.loads((tmp_path / "out" / "model_index.json").read_text()).get("_sampling_steps") == (
         2 if changed == "fewer steps" else None
     )
+
+
+def test_a_person_draws_with_it_beside_torch(exported, pico_class_pipeline, tmp_path):
+    """By the job of the window: the same sampler with onnxruntime in the network's place, of the same noise."""
+    from core.records import DrawExportSpec, Job
+    from core.worker import tasks
+    from core.workspace import Workspace
+    from tests.core.export.test_exported_jobs import variant_of
+
+    home = Workspace(tmp_path / "ws", create=True)
+    variant = variant_of(home, pico_class_pipeline, "digits")
+    spec = DrawExportSpec(workspace=str(home.folder), folder=str(exported[0]), variant=variant.id, count=4, steps=6, seed=3)
+    found = tasks.TASKS["draw-export"](Job(id="job", title="t", spec=spec, device="cpu"), Run())
+    assert (found["count"], found["steps"]) == (4, 6)
+    assert found["largest"] < 1e-3
+    assert min(found["seconds"].values()) > 0
+    assert found["png"].startswith(b"\x89PNG")
+    with pytest.raises(UserError, match="64 levels of noise"):
+        tasks.TASKS["draw-export"](Job(id="job", title="t", spec=spec.model_copy(update={"steps": 65}), device="cpu"), Run())
+
+
+def test_the_drawer_asks_for_the_class(exported, pico_class_pipeline):
+    from core.export.drawing import load_drawer
+
+    drawer, provider = load_drawer(exported[0], threads=1)
+    assert (drawer.classes, provider) == (3, "cpu")
+    images, kinds = drawer.draw(3, 4, seed=1)
+    wanted, _ = diffusion.load(pico_class_pipeline).draw(3, 4, seed=1)
+    assert kinds.tolist() == [0, 1, 2]
+    assert (images - wanted).abs().max() < 1e-3
+    z, t = torch.randn(1, *drawer.shape), torch.tensor([40])
+    first, second = (drawer(z, t, torch.tensor([kind])) for kind in (0, 1))
+    assert (first - second).abs().max() > 1e-6
