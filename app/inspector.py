@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app import text
 from app.exports_card import ExportRow
-from app.library_model import Library, conditions_key
+from app.library_model import Library, conditions_key, own_steps
 from app.measures import conditions_text, half_width, measure, pace_name
 from app.notes import note_text
 from app.samples import table
@@ -151,6 +151,9 @@ class Inspector(QFrame):
                 box.addWidget(_MeasureRow(m))
         else:
             box.addWidget(label(self.tr("Not measured yet. Evaluate gives it its figures."), "muted", wrap=True))
+        if (steps := self._by_steps(v)) is not None:
+            self._section(box, self.tr("By the number of steps"))
+            box.addWidget(steps)
         if (said := self._said(v)) is not None:
             self._section(box, self.tr("Samples of its training"))
             box.addWidget(said)
@@ -404,9 +407,36 @@ class Inspector(QFrame):
             grid.addWidget(press, number // 2, number % 2, Qt.AlignmentFlag.AlignLeft)
         return grid
 
+    def _by_steps(self, v: Variant) -> QWidget | None:
+        """Likeness and speed of a model that draws, by the number of steps; None where it was measured in one alone."""
+        found = self.library.by_steps(v.id)
+        if len(found) < 2:
+            return None
+        page = QWidget()
+        page.setObjectName("by_steps")
+        grid = QGridLayout(page)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(3)
+        rows = [(self.tr("Steps"), measure("frechet").title, measure("draw").unit)]
+        rows += [(text.fmt_count(n), measure("frechet").show(f.value), measure("draw").show(d.value, unit=False)) for n, f, d in found]
+        for row, cells in enumerate(rows):
+            for column, words in enumerate(cells):
+                cell = label(words, "caption" if row else "muted")
+                cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                if row:
+                    cell.setFont(numbers(12))
+                    cell.setToolTip("" if column == 0 else conditions_text(found[row - 1][column]))
+                grid.addWidget(cell, row, column)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(2, 1)
+        return page
+
     def _latest(self, v: Variant, measured: list[Measurement]) -> list[Measurement]:
-        """The latest of each kind under each set of conditions, in the order in which kinds were first measured."""
-        latest = {(m.kind, conditions_key(m, v)): m for m in measured}
+        """The latest of each kind under each set of conditions, in the order in which kinds were first measured; those in other numbers
+        of steps than the model's own have a table of theirs."""
+        apart = len(self.library.by_steps(v.id)) > 1
+        latest = {(m.kind, conditions_key(m, v)): m for m in measured if own_steps(m) or not apart}
         kinds = list(dict.fromkeys(m.kind for m in measured))
         return sorted(latest.values(), key=lambda m: kinds.index(m.kind))
 

@@ -107,9 +107,7 @@ def _said(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, reads:
     holds = [reads.info.context, getattr(student.config.get_text_config(), "max_position_embeddings", None)]
     length = min([begun + tokens, *(n for n in holds if n)])
     beginnings = [reads.tokenizer.decode(row.tolist(), clean_up_tokenization_spaces=False) for row in own]
-    alike = reads is given
-    theirs: list[tuple[str, ...]] | None = None
-    first: Tensor | None = None
+    alike, size = reads is given, len(reads.tokenizer)
 
     def others() -> list[tuple[str, ...]]:
         """What a teacher with other tokens says."""
@@ -120,13 +118,15 @@ def _said(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, reads:
             out += _pieces(continued(teacher, ids, longest, len(given.tokenizer), None, run), ids.shape[1], given.tokenizer)
         return out
 
+    theirs: list[tuple[str, ...]] | None = None
+    first: Tensor | None = None
+    if teacher is not None:  # once, since it doesn't learn
+        theirs = _pieces(continued(teacher, own, length, size, None, run), begun, given.tokenizer) if alike else others()
+
     def take(kept: bool) -> dict[str, Any]:
         nonlocal theirs, first
-        size = len(reads.tokenizer)
         mine = continued(student, own, length, size, None, run)
-        if theirs is None and teacher is not None:
-            theirs = _pieces(continued(teacher, own, length, size, None, run), begun, given.tokenizer) if alike else others()
-        elif theirs is None:
+        if theirs is None:
             theirs, first = _pieces(mine, begun, reads.tokenizer), mine
         said = _pieces(mine, begun, reads.tokenizer)
         if first is not None:

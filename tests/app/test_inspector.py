@@ -9,7 +9,7 @@ from app.library_model import Library
 from core import methods
 from core.events import Ready, Said, Samples, samples_to_json
 from core.records import Catalogue, Measurement
-from tests.app.invented import StillBoard, invent_variant, invent_workspace, measured, put
+from tests.app.invented import StillBoard, drawn, invent_variant, invent_workspace, measured, put
 
 
 @pytest.fixture
@@ -175,3 +175,19 @@ def test_what_a_training_last_said_is_shown_with_its_variant(inspector):
     path.write_bytes(b"{")
     library.select("student")
     assert any("can't be read" in said for said in words(inspector))
+
+
+def test_figures_in_other_numbers_of_steps_stand_in_a_table(inspector):
+    library = inspector.library
+    library.workspace.add_measurements("kd", [*drawn(32, 1.5, 10, True), *drawn(4, 6.25, 80, False)])
+    library.refresh()
+    library.select("kd")
+    cells = [one.text() for one in inspector.findChild(QWidget, "by_steps").findChildren(QLabel)]
+    assert cells == ["Steps", "Fréchet distance", "images/s", "32", "1.50", "10.0", "4", "6.25", "80.0"]
+    kinds = [m.value for m in inspector._latest(library.variant("kd"), library.measurements("kd")) if m.kind in ("frechet", "draw")]
+    assert kinds == [1.5, 10]
+    library.workspace.add_measurements("int8", drawn(4, 6.25, 80, False)[:1])  # of one alone there is no table
+    library.refresh()
+    library.select("int8")
+    assert inspector.scroll.widget().findChild(QWidget, "by_steps") is None
+    assert 6.25 in [m.value for m in inspector._latest(library.variant("int8"), library.measurements("int8"))]

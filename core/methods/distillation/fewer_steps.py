@@ -396,11 +396,9 @@ def _row(model: Denoiser, who: Literal["teacher", "student"], steps: int, given:
 
 def _shown(begun: Drawn, model: Denoiser, student: Denoiser, steps: int, given: Given, measured: int) -> Callable[[bool], dict[str, Any]]:
     """What samples.Shower tells of a round: the teacher in all of its steps, in as few as the student, and the student."""
-    beside: Drawn | None = None
+    beside = _row(model, "teacher", steps, given, measured)
 
     def take(kept: bool) -> dict[str, Any]:
-        nonlocal beside
-        beside = beside or _row(model, "teacher", steps, given, measured)
         return {"drawn": (begun, beside, _row(student, "student", steps, given, measured * kept))}
 
     return take
