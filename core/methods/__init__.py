@@ -59,7 +59,6 @@ class Given:
     uncut: str = ""  # id of the variant that this one was cut down from: the original, or the first classifier of its line
     home: Home | None = None  # of the blocks, for a method that goes block by block: sequential.walk takes it
     likeness: Callable[[Any, int, int], float] | None = None  # (model, steps, drawings) -> distance from the images; None: nobody measures
-    likeness: Callable[[Any, int, int], float] | None = None  # (model, steps, drawings) -> distance from the images; None: nobody measures
     costs: Costs | None = None  # seconds of a forward by tokens fed; None: nobody measures them
     duel: Callable[[Any], Duel] | None = None  # of a target: what a draft gains; None: nobody measures it
     work: Path | None = None  # a folder for what a later try of the same job goes on from, where the method is `resumable`
