@@ -33,7 +33,7 @@ from core.export import examples, parity
 from core.export.contents import contents
 from core.export.genai import GENAI, genai_config
 from core.export.runtime import GRAPH, NAMES
-from core.export.suited import suit
+from core.export.suited import foresee, suit
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import OnnxOptions, SourceInfo, now
 from core.run import Run
@@ -142,6 +142,8 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
     if info.task != "diffusion":
         _refuse(info)
     precision.refuse(info, options.precision)
+    if info.task != "diffusion":
+        foresee(read_json(folder / "config.json"), options, info.task == "causal-lm")
     make = _attempt_unet if info.task == "diffusion" else _attempt_one
     return make(folder, made, run, options)
 
@@ -173,6 +175,9 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
             rounded, tried = _rounding(model, quants, answers, run, notes)
         elif options.activations == "int8":
             notes.append("Activations are rounded before quantized layers only, and this variant has none: its products are exact.")
+        window = parity.window_of(model.config.get_text_config()) if causal else None
+        if window and "beyond" not in answers and len(answers["ids"]) < window + parity.BEYOND:
+            notes.append(f"Its sliding window of {window} tokens is longer than the check's text, so what lies past it wasn't compared.")
         theirs = _accuracy(model, loaded, options, run)
     if options.precision in precision.HALVES:
         if options.precision == "float16":

@@ -45,6 +45,8 @@ DRAWING = {
 MANY, LENGTH = 48, 24  # texts, and tokens in each, that a rounded encoder is asked besides
 TOKENS, GREEDY, PROMPT = 256, 64, 32
 ROWS = (48, 33, 20)  # lengths of the batch's rows; shorter where the context is
+BEYOND, FURTHEST = 8, 1100  # tokens past a sliding window that the text of the check reaches, where that isn't longer than FURTHEST
+PIECE = 128  # tokens of such a text that are fed together
 UNREFERENCED = 1 << 20  # bytes of the data file that alignment may leave unused
 
 # ---- the torch side -------------------------------------------------------------------------------------------------------
@@ -96,9 +98,28 @@ def reference(
         length = min(LENGTH, count)
         kept["many"] = sample_ids(tokenizer, vocabulary, MANY * length).reshape(MANY, length)
         kept["many_answers"] = np.stack([ask(row) for row in kept["many"]])
+    beyond = past_window(model.config.get_text_config(), count, context) if cache_name else None
+    if beyond:
+        row = sample_ids(tokenizer, vocabulary, beyond)
+        run.check_cancelled()
+        with torch.no_grad():
+            logits = model(input_ids=torch.from_numpy(row)[None]).logits[0, -2 * BEYOND :]
+        kept |= {"beyond": row, "beyond_answer": logits.float().numpy()}
     if cache_name:
         kept |= _greedy(model, ids, run, count=count, cache_name=cache_name)
     return kept
+
+
+def window_of(config: Any) -> int | None:
+    """How many tokens some of the layers look back on, where it isn't all of them."""
+    return getattr(config, "sliding_window", None) if getattr(config, "use_sliding_window", True) is not False else None
+
+
+def past_window(config: Any, count: int, context: int | None) -> int | None:
+    """The length of a text that reaches past the sliding window; None where `count` tokens do, or it'd be too long a text."""
+    window = window_of(config)
+    wanted = (window or 0) + BEYOND
+    return wanted if window and count < wanted <= min(FURTHEST, context or FURTHEST) else None
 
 
 def _greedy(model: Any, ids: np.ndarray, run: Run, *, count: int, cache_name: str) -> dict[str, np.ndarray]:
@@ -139,7 +160,7 @@ def check(folder: Path, answers: dict[str, np.ndarray], expected: dict[str, Any]
         raise UserError(
             found["failure"]["message"],
             hint=found["failure"]["hint"],
-            kind=found["failure"]["kind"],
+            kind="memory" if found["failure"]["kind"] in ("memory", "oom") else "check",  # a graph that doesn't open is a failed check too
             detail=found["failure"]["detail"],
             **found["failure"]["values"],
         )
@@ -371,6 +392,13 @@ def _compare_causal(session, checks: _Checks) -> dict[str, Any]:
         got.append(logits[0])
         at += size
     checks.difference("chunks and single steps with the cache", np.concatenate(got), wanted)
+
+    if "beyond" in answers:
+        row, last, cache = answers["beyond"], [], causal.empty(1)
+        for at in range(0, len(row), PIECE):
+            logits, cache = causal.step(row[None, at : at + PIECE], ones(1, min(at + PIECE, len(row))), cache)
+            last = [*last, *logits[0]][-2 * BEYOND :]
+        checks.difference(f"{BEYOND} tokens past the sliding window", np.stack(last), answers["beyond_answer"])
 
     rows = [answers[f"row{i}"] for i in range(len(ROWS))]
     rows_wanted = [answers[f"row{i}_answer"] for i in range(len(ROWS))]

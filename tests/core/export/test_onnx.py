@@ -497,6 +497,65 @@ def test_too_little_memory_is_said_before_anything_is_loaded(pico_llama, tmp_pat
     assert names(tmp_path) == set()
 
 
+def test_an_old_runtime_is_refused_before_anything_is_loaded(pico_llama, tmp_path, monkeypatch):
+    monkeypatch.setattr("core.models.load.load", lambda *a, **k: pytest.fail("it was loaded"))
+    with pytest.raises(UserError, match=r"1\.17 is too old .* which 1\.18 brought"):
+        export(pico_llama, tmp_path / "out", Run(), options=OnnxOptions(profile="fast", runtime="1.17"))
+    assert names(tmp_path) == set()
+
+
+def test_a_text_of_the_check_reaches_past_a_sliding_window():
+    """Windows of 256 tokens and more weren't reached; a very long one isn't, and the report says so."""
+    from types import SimpleNamespace
+
+    config = lambda window, **more: SimpleNamespace(sliding_window=window, **more)
+    assert parity.past_window(config(512), 256, 8192) == 520
+    assert parity.past_window(config(250), 256, 8192) == 258
+    assert parity.past_window(config(8), 256, 8192) is None  # 256 tokens do
+    assert parity.past_window(config(4096), 256, 8192) is None  # too long
+    assert parity.past_window(config(512), 256, 512) is None  # the model reads no more
+    assert parity.past_window(config(None), 256, 8192) is None
+    assert parity.past_window(config(512, use_sliding_window=False), 256, 8192) is None
+
+
+@pytest.mark.parametrize("profile", [pytest.param("portable", marks=pytest.mark.matrix), "fast"])
+def test_the_graph_is_asked_past_its_window(profile, tmp_path, monkeypatch):
+    """Nothing but the further text tells a window of 12 from one of 16 where the check's own texts have 12 tokens."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    from core.export import trace
+    from tests.core.export.test_architectures import GROUPED, lively
+
+    torch.manual_seed(0)
+    monkeypatch.setattr(parity, "TOKENS", 12)
+    settings = GROUPED | {"num_hidden_layers": 1, "sliding_window": 12, "head_dim": 16}
+    model = lively(MistralForCausalLM(MistralConfig(**settings)))
+    answers = parity.reference(model, None, Run(), context=64, cache_name=trace.cache_name(model))
+    assert len(answers["beyond"]) == 20
+    info = type("Info", (), {"task": "causal-lm", "architecture": "Mistral"})
+
+    def asked(window):
+        model.config.sliding_window = model.model.layers[0].self_attn.sliding_window = window
+        program, plan = exporting._capture(info, model, profile, [])
+        (tmp_path / str(window)).mkdir()
+        exporting._write(trace.convert(program, plan), tmp_path / str(window), "model.onnx")
+        declared = {"inputs": plan.signature.inputs, "outputs": plan.signature.outputs, "quantized": {}}
+        return parity.compare(tmp_path / str(window), answers, declared)
+
+    assert "8 tokens past the sliding window" in [c["check"] for c in asked(12)["checks"]]
+    with pytest.raises(UserError, match="8 tokens past the sliding window gave"):
+        asked(16)
+
+
+def test_a_fused_graph_that_doesn_t_open_is_written_portable(exported, tmp_path, monkeypatch):
+    """What the checking process can't open is a failed check, so that the portable profile is tried."""
+    folder = shutil.copytree(exported[0], tmp_path / "copy")
+    (folder / "model.onnx").write_bytes(b"no graph")
+    with pytest.raises(UserError, match="is damaged") as caught:
+        parity.check(folder, {"ids": np.arange(4)}, {"inputs": {}, "outputs": {}, "quantized": {}}, Run())
+    assert caught.value.kind == "check"
+
+
 def test_a_fused_graph_that_fails_its_check_is_written_portable(tmp_path, monkeypatch):
     tried = []
 
