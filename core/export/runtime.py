@@ -220,12 +220,22 @@ class CausalSession:
             cache[name] = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(shape, dtype))
         return cache
 
-    def cut(self, cache: dict[str, Any], length: int) -> dict[str, Any]:
-        """The cache's first `length` tokens: a copy of those."""
+    def cut(self, cache: dict[str, Any], length: int, room: dict[str, np.ndarray]) -> dict[str, Any]:
+        """The cache's first `length` tokens, copied into `room`, which grows as needed and holds one cut at a time.
+
+        Memory that's used again has been touched before: fresh pages would cost more than the copying.
+        """
         import onnxruntime
 
-        made = onnxruntime.OrtValue.ortvalue_from_numpy
-        return {name: made(np.ascontiguousarray(value.numpy()[:, :, :length])) for name, value in cache.items()}
+        cut = {}
+        for name, value in cache.items():
+            kept = value.numpy()[:, :, :length]  # (1, kv heads, length, dim)
+            if name not in room or room[name].size < kept.size:
+                room[name] = np.empty(2 * kept.size, kept.dtype)
+            place = room[name][: kept.size].reshape(kept.shape)
+            place[...] = kept  # NumPy minds that they may overlap, where what was cut is cut again
+            cut[name] = onnxruntime.OrtValue.ortvalue_from_numpy(place)
+        return cut
 
     def step(self, ids: np.ndarray, mask: np.ndarray, cache: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
         """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the grown cache)."""

@@ -110,7 +110,7 @@ class ExportedScorer:
         self.model, self.name = model, name or model.folder.name
         self.context, self.vocabulary = model.context, vocabulary or model.rows
         self.ids: list[int] = []
-        self._cache = model.causal.empty(1)
+        self._cache, self._room = model.causal.empty(1), {}
 
     @property
     def length(self) -> int:
@@ -142,7 +142,7 @@ class ExportedScorer:
     def crop(self, length: int) -> None:
         if length < self.length:
             causal = self.model.causal
-            self._cache = causal.cut(self._cache, length) if length else causal.empty(1)
+            self._cache = causal.cut(self._cache, length, self._room) if length else causal.empty(1)
             del self.ids[length:]
 
     def begin(self, ids: list[int]) -> int:
