@@ -94,6 +94,8 @@ class StatusBar(QWidget):
         parts = []
         if running:
             parts.append(self.tr("1 job running") if len(running) == 1 else self.tr("{n} jobs running").format(n=len(running)))
+        if paused := sum(s.paused for s in running):
+            parts.append(self.tr("{n} paused").format(n=paused))
         if queued:
             parts.append(self.tr("{n} queued").format(n=queued))
         self.jobs.setText(" · ".join(parts) or self.tr("No jobs running"))

@@ -233,3 +233,14 @@ def test_a_training_can_be_ended_early_and_other_jobs_not(panel):
     panel.refresh()
     assert panel.keep.isHidden()
     assert panel.pause.isVisible()
+
+
+def test_a_paused_job_is_told_in_the_status_bar(panel, qtbot):
+    from app.status_bar import StatusBar
+
+    bar = StatusBar(panel.board)
+    qtbot.addWidget(bar)
+    assert bar.jobs.text() == "1 job running · 1 queued"
+    panel.made[0].paused = True
+    bar.refresh()
+    assert bar.jobs.text() == "1 job running · 1 paused · 1 queued"
