@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from core.errors import Cancelled
 from core.events import Classed, Said, Samples, samples_to_json
 from core.methods import Given
 from core.methods.distillation.writing import continued
@@ -29,21 +30,26 @@ FILE = "samples.json"
 
 class Shower:
     """`take` tells what's said at the moment, of kept weights or not; the shower itself goes to training.train, and `files` is what the
-    variant's folder keeps."""
+    variant's folder keeps. What can't be shown is said once, and costs the training nothing."""
 
-    def __init__(self, take: Callable[[bool], dict[str, Any]], run: Run):
+    def __init__(self, take: Callable[[bool], dict[str, Any]] | None, run: Run):
         self.take, self._run = take, run
         self._begun, self._spent, self._longest = 0.0, 0.0, 0.0
         self.last: Samples | None = None
 
     def __call__(self, step: int, kept: bool) -> None:
         moment = time.monotonic()
+        if self.take is None:
+            return
         if self.last is None:
             self._begun = moment
         elif not kept and self._spent + self._longest > SHARE * (moment - self._begun):
             return
-        with torch.no_grad():
-            self.last = Samples(self._run.job, step, kept=kept, **self.take(kept))
+        found = _tried(lambda: self.take(kept), self._run)
+        if found is None:
+            self.take = None
+            return
+        self.last = Samples(self._run.job, step, kept=kept, **found)
         self._run.emit(self.last)
         if not kept:
             took = time.monotonic() - moment
@@ -57,8 +63,20 @@ def shower(feed: Feed, student: Any, teacher: Any, given: Given, run: Run, *, re
     """teacher: None where the student is held beside what it was itself; reads: what the student reads with, where its tokens aren't the
     teacher's, whose tokenizer `given` has: then only the words stand beside each other."""
     if isinstance(feed, LabelFeed):
-        return Shower(_classed(feed, student, teacher), run)
-    return Shower(_said(feed, student, teacher, given, run, reads or given, tokens), run)
+        return Shower(_tried(lambda: _classed(feed, student, teacher), run), run)
+    return Shower(_tried(lambda: _said(feed, student, teacher, given, run, reads or given, tokens), run), run)
+
+
+@torch.no_grad()
+def _tried(what: Callable[[], Any], run: Run) -> Any:
+    """What comes of it; None where it fails, as of a model that keeps no cache of what it read: hours of training don't end by that."""
+    try:
+        return what()
+    except Cancelled:
+        raise
+    except Exception as error:
+        run.warn(f"Samples of this training can't be shown: {type(error).__name__}: {error}")
+        return None
 
 
 # ---- classes ------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from core import events
+from core.errors import Cancelled
 from core.methods import samples
 from core.methods.feeds import TextFeed
 from core.methods.training import TrainingParams
@@ -159,6 +160,24 @@ def test_samples_take_no_more_than_their_share_of_the_time(monkeypatch):
     assert 2 <= told <= 0.05 * now[0] + 1
     show(101, True)
     assert len(shown(run)) == told + 1
+
+
+def test_a_training_goes_on_where_samples_cannot_be_taken(pico, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("no cache")
+
+    monkeypatch.setattr(samples, "continued", broken)
+    run = Recorder()
+    outcome = apply("distil", pico, run, layers=1, **QUICK)
+    assert shown(run) == []
+    assert [e.text for e in run.events if getattr(e, "level", "") == "WARN"] == [
+        "Samples of this training can't be shown: RuntimeError: no cache"
+    ]
+    assert "samples.json" not in outcome.files
+    run = Recorder(at=lambda run, step: run.control("cancel"))
+    monkeypatch.undo()
+    with pytest.raises(Cancelled):
+        apply("distil", pico, run, layers=1, **QUICK)
 
 
 @pytest.mark.parametrize("data", [b'{"said": []}', b"[]", b"\x00", b"{"])
