@@ -224,6 +224,8 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
         figures = parity.check(made, answers, expected, run)
     figures |= _compared(made, theirs, loaded, options, run, notes)
     source = sum(p.stat().st_size for p in folder.glob("*.safetensors"))
+    if causal:
+        notes += _unequal(plan.signature, read_json(folder / "config.json"))
     notes += _notes(quants, packed, figures, source, rounds) if options.precision == "float32" else []
     for note in notes:
         run.log(note)
@@ -581,6 +583,18 @@ def _weights(quants: dict[str, Any], precision: str = "float32") -> str:
     if not quants:
         return precision
     return f"{'/'.join(str(b) for b in sorted({q.bits for q in quants.values()}))}-bit integers, the rest dense"
+
+
+def _unequal(signature: Any, config: dict[str, Any]) -> list[str]:
+    """A note for each layer whose cache has other heads than the config says."""
+    notes, said = [], (config.get("text_config") or config).get("num_key_value_heads")
+    for name, axes in signature.inputs.items():
+        if isinstance(said, int) and name.endswith(".key") and axes[1] != said:
+            notes.append(
+                f"Layer {name.split('.')[1]} has {axes[1]} key-value heads, the config says {said}: transformers and the builder of "
+                "onnxruntime-genai can't open this, onnxruntime can."
+            )
+    return notes
 
 
 def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, Any], source: int, rounds: bool) -> list[str]:

@@ -445,6 +445,21 @@ def test_activations_that_may_not_be_rounded_stay_as_they_are(pico_llama, monkey
     assert "probabilities" in notes[0]
 
 
+def test_of_several_graphs_the_one_that_the_config_names_is_taken(tmp_path):
+    from core.export.runtime import graph_file
+
+    (tmp_path / "onnx").mkdir()
+    for name in ("model", "model_fp16", "model_q4"):
+        (tmp_path / "onnx" / f"{name}.onnx").write_bytes(b"")
+    with pytest.raises(UserError, match="holds 3 graphs, and nothing in it says which is meant"):
+        graph_file(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({"transformers.js_config": {"dtype": "q4"}}))
+    assert graph_file(tmp_path).name == "model_q4.onnx"
+    assert graph_file(tmp_path / "onnx" / "model_fp16.onnx").name == "model_fp16.onnx"  # the file itself
+    (tmp_path / "model.onnx").write_bytes(b"")
+    assert graph_file(tmp_path) == tmp_path / "model.onnx"
+
+
 def test_files_for_transformers_js_and_an_older_runtime(pico_llama, tmp_path, monkeypatch):
     """Weights split into files of a few kilobytes here, as they are at 2 GB, the graph under the name of its precision."""
     monkeypatch.setattr(exporting, "SHARD", 40_000)
@@ -615,6 +630,17 @@ def test_check_finds_a_fixed_axis_and_a_lost_mask(copied, exported):
     onnx.save(model, copied / "model.onnx")
     with pytest.raises(UserError, match="mask was optimised away"):
         parity.structure(copied, expected)
+
+
+def test_layers_of_unequal_shape_are_named():
+    from core.export.trace import Signature
+
+    axes = lambda heads: ("batch", heads, "past", 8)
+    signature = Signature({"input_ids": ("batch", "sequence")} | {f"past_key_values.{i}.key": axes(h) for i, h in enumerate((3, 2, 3))})
+    (note,) = exporting._unequal(signature, {"num_key_value_heads": 3})
+    assert note.startswith("Layer 1 has 2 key-value heads, the config says 3: transformers")
+    assert note.endswith("onnxruntime can.")
+    assert exporting._unequal(signature, {"n_head": 4}) == []  # a config without the word says nothing of them
 
 
 def test_greedy_may_differ_only_at_a_tie(exported, pico_llama):
