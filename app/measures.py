@@ -59,8 +59,15 @@ def measure(kind: str) -> Measure:
         "resident": lambda: Measure(kind, tr("measures", "Resident memory"), "bytes"),
         "reload": lambda: Measure(kind, tr("measures", "Difference when reloaded"), digits=3),
         "peak": lambda: Measure(kind, tr("measures", "Peak memory"), "bytes"),
-        "onnx_parity": lambda: Measure(kind, tr("measures", "ONNX logit difference"), digits=3),
-        "onnx_agreement": lambda: Measure(kind, tr("measures", "ONNX top-1 agreement"), "%", less=False, scale=100),
+        "onnx_max_abs": lambda: Measure(kind, tr("measures", "ONNX logit difference"), digits=3),
+        "onnx_top1": lambda: Measure(kind, tr("measures", "ONNX top-1 agreement"), "%", less=False, scale=100),
+        "onnx_kl": lambda: Measure(kind, tr("measures", "ONNX KL divergence"), "nats", digits=3),
+        "onnx_bytes": lambda: Measure(kind, tr("measures", "ONNX size"), "bytes"),
+        "gguf_max_abs": lambda: Measure(kind, tr("measures", "GGUF logit difference"), digits=3),
+        "gguf_top1": lambda: Measure(kind, tr("measures", "GGUF top-1 agreement"), "%", less=False, scale=100),
+        "gguf_kl": lambda: Measure(kind, tr("measures", "GGUF KL divergence"), "nats", digits=3),
+        "gguf_bytes": lambda: Measure(kind, tr("measures", "GGUF size"), "bytes"),
+        "sparse_bytes": lambda: Measure(kind, tr("measures", "Packed size"), "bytes"),
     }
     return table[kind]() if kind in table else Measure(kind, kind.replace("_", " ").capitalize())
 

@@ -31,6 +31,7 @@ from core.records import (
     ClassifyExportSpec,
     CompareExportSpec,
     Drafting,
+    DrawExportSpec,
     EvaluateSpec,
     ExactnessSpec,
     ExportSpec,
@@ -1238,6 +1239,37 @@ def classify_export(
     out(
         f"each as ONNX / torch; largest difference {result['largest']:.2g}; a text takes {1000 * spent['export']:.2f} ms by onnxruntime, "
         f"{1000 * spent['torch']:.2f} ms by torch"
+    )
+    for note in result["notes"]:
+        click.echo(f"note: {note}", err=True)
+
+
+@command("draw-export")
+@workspace_option
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--variant", help="The variant that it was exported from. [default: as the workspace remembers]")
+@click.option(
+    "--to", required=True, type=click.Path(dir_okay=False, writable=True), help="The PNG file to write: torch's above, the export's below."
+)
+@click.option("--count", type=click.IntRange(1, 64), default=8, show_default=True)
+@click.option("--steps", type=click.IntRange(1), help="Steps to draw in; those that it was made for, or 32.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@provider_option
+def draw_export(folder: str, workspace: str, variant: str | None, to: str, as_json: bool, debug: bool, **how: Any) -> None:
+    """Draw with the exported diffusion model in FOLDER, and with torch of the same noise."""
+    home = Workspace(workspace)
+    place = str(Path(folder).expanduser().absolute())
+    source = home.variant(variant).id if variant else None
+    spec = DrawExportSpec(workspace=str(home.folder), folder=place, variant=source, **how)
+    with Driver(quiet=as_json, debug=debug) as driver:
+        result = driver.run(spec, f"Drawing with {Path(folder).name}")
+    Path(to).write_bytes(result.pop("png"))
+    if as_json:
+        return document(result | {"file": to})
+    spent = result["seconds"]
+    out(
+        f"{to}: {result['count']} images in {result['steps']} steps; largest difference of a pixel {result['largest']:.2g} of 2; "
+        f"an image takes {1000 * spent['export']:.1f} ms by onnxruntime, {1000 * spent['torch']:.1f} ms by torch"
     )
     for note in result["notes"]:
         click.echo(f"note: {note}", err=True)
