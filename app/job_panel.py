@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QResizeEvent,
     QTextCharFormat,
     QTextCursor,
 )
@@ -48,6 +49,7 @@ from core.events import Log, Metric, Samples
 
 ROW, HEAD = 46, 32
 REDRAW_MS = 90
+LEAST_TITLED = 600  # pixels of the right panel that have room for a title beside its controls
 LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 RESTARTABLE = ("import", "apply", "evaluate", "speed", "export")
 HIDDEN = ("generate", "try-export")  # the decode lab and the export's trial show these themselves
@@ -131,6 +133,7 @@ class JobPanel(QWidget):
         self.keep.setObjectName("stop_and_keep")
         head.insertWidget(1, self.pause)
         head.insertWidget(2, self.keep)
+        head.insertStretch(3, 0)  # where the title isn't there
         self.copy = tool_button("copy", self.tr("Copy the log"), lambda: QGuiApplication.clipboard().setText(self.log.toPlainText()))
         self.copy.setObjectName("copy_log")
         head.addWidget(self.copy)
@@ -156,6 +159,8 @@ class JobPanel(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.splitter)
         self.setMinimumHeight(120)
+        self._right = right
+        self.splitter.splitterMoved.connect(lambda *_: self._fit())
 
         self._later = QTimer(self)
         self._later.setSingleShot(True)
@@ -253,6 +258,15 @@ class JobPanel(QWidget):
         state = self.board.state(self.current) if self.current else None
         show_pause(self.pause, state)
         self.keep.setVisible(state is not None and can_end_early(state))
+        self._fit()
+
+    def _fit(self) -> None:
+        """The title yields to the controls where there's no room for both: the job is marked in the list as well."""
+        self.title.setVisible(self._right.width() >= LEAST_TITLED or self.pause.isHidden())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit)  # once the parts have their places
 
     def _offer(self, key: str, some: bool) -> None:
         """A tab that's there only for jobs that have some of it; another job's view falls back to its log."""

@@ -244,3 +244,13 @@ def test_a_paused_job_is_told_in_the_status_bar(panel, qtbot):
     panel.made[0].paused = True
     bar.refresh()
     assert bar.jobs.text() == "1 job running · 1 paused · 1 queued"
+
+
+def test_the_title_yields_to_the_controls_in_a_narrow_panel(panel, qtbot):
+    assert panel.title.isVisible()
+    panel.splitter.setSizes([700, 490])
+    panel.resize(1000, 230)
+    qtbot.waitUntil(panel.title.isHidden)
+    assert panel.pause.isVisible()
+    panel.show_job(panel.made[1].job.id, picked=True)  # it waits, and has no controls
+    assert not panel.title.isHidden()
