@@ -137,13 +137,13 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
     from core.models import inspect
 
     info = inspect.inspect_folder(folder)
+    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else {}  # a diffusion pipeline has one for each part
+    foresee(config, options, info.task == "causal-lm")
     if seq2seq.is_one(info):
         return _attempt_pair(folder, made, run, options, info)
     if info.task != "diffusion":
         _refuse(info)
     precision.refuse(info, options.precision)
-    if info.task != "diffusion":
-        foresee(read_json(folder / "config.json"), options, info.task == "causal-lm")
     make = _attempt_unet if info.task == "diffusion" else _attempt_one
     return make(folder, made, run, options)
 
@@ -178,6 +178,8 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
         window = parity.window_of(model.config.get_text_config()) if causal else None
         if window and "beyond" not in answers and len(answers["ids"]) < window + parity.BEYOND:
             notes.append(f"Its sliding window of {window} tokens is longer than the check's text, so what lies past it wasn't compared.")
+        if options.labels is not None and loaded.info.task != "classifier":
+            notes.append("Accuracy is measured of classifiers, and this is none: the examples weren't read.")
         theirs = _accuracy(model, loaded, options, run)
     if options.precision in precision.HALVES:
         if options.precision == "float16":
@@ -252,6 +254,10 @@ def _attempt_pair(folder: Path, made: Path, run: Run, options: OnnxOptions, info
     from core.models.load import load
 
     _refuse_memory(info)
+    if options.precision != "float32":
+        raise UserError(
+            "A model with an encoder and a decoder is written in float32 only.", hint="Leave the precision at float32.", kind="model"
+        )
     if info.quantization:
         raise UserError(
             "An encoder-decoder model with quantized weights can't be exported to ONNX yet.",

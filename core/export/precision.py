@@ -189,6 +189,7 @@ def _restore(made: Path, graph: Path) -> None:
         for value, was in zip(mine, theirs, strict=True):
             value.shape = was.shape
     new.producer_name, new.producer_version = "spokeshave", None
+    new.ir_version = old.ir_version  # as an older runtime reads it
     new.metadata_props.clear()
     for value in new.graph.initializers.values():  # read before the files they came from go
         if value.const_value is not None:

@@ -78,6 +78,14 @@ def test_a_batch_of_sources(exported):
     assert np.abs((hidden - wanted)[mask == 1]).max() < 1e-4
 
 
+def test_another_precision_is_refused_before_anything_is_loaded(exported, tmp_path, monkeypatch):
+    monkeypatch.setattr("core.models.load.load", lambda *a, **k: pytest.fail("it was loaded"))
+    with pytest.raises(UserError, match="in float32 only"):
+        export(exported[0], tmp_path / "out", Run(), options=OnnxOptions(precision="float16"))
+    with pytest.raises(UserError, match="too old"):
+        export(exported[0], tmp_path / "out", Run(), options=OnnxOptions(runtime="1.13"))
+
+
 def test_a_model_that_names_no_first_token_is_refused():
     model = T5ForConditionalGeneration(T5Config(**SHAPE))
     model.config.decoder_start_token_id = None
