@@ -145,6 +145,8 @@ class LookDialog(ToolDialog):
             out.append(self.tr("The folder has no report of Spokeshave's, so why it's like that isn't known."))
         elif report.get("profile") == "portable" and report.get("task") == "causal-lm" and not found["fused"]["attention"]:
             out.append(self.tr("Attention isn't fused in the portable profile, which takes batches and padding."))
+        if Path(str(self.result_.get("graph"))).name == "decoder.onnx":
+            out.append(self.tr("Of the two graphs, this is the decoder's; the encoder's is beside it."))
         out += [note_text(str(note)) for note in report.get("notes") or ()]
         return out
 

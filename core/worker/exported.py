@@ -14,7 +14,7 @@ import torch
 from core import exports, providers
 from core.decode.side_by_side import BUSY, side_by_side
 from core.errors import UserError
-from core.export import classify, drawing
+from core.export import classify, drawing, seq2seq
 from core.export.contents import contents
 from core.export.runtime import graph_file
 from core.export.scorer import load_exported
@@ -215,7 +215,8 @@ def look(job: Job, run: Run) -> dict[str, Any]:
     assert isinstance(spec, LookExportSpec)
     folder = Path(spec.folder)
     report = read_json(folder / exports.REPORT) if (folder / exports.REPORT).is_file() else {}
-    return {"contents": contents(folder), "report": report, "graph": str(graph_file(folder))}
+    graph = folder / seq2seq.DECODER if (folder / seq2seq.DECODER).is_file() else graph_file(folder)
+    return {"contents": contents(graph), "report": report, "graph": str(graph)}
 
 
 def offered(job: Job, run: Run) -> dict[str, Any]:

@@ -134,6 +134,14 @@ def test_a_graph_is_looked_into(qtbot, board, monkeypatch):
     assert "pip install netron" in dialog.netron_button.toolTip()
 
 
+def test_of_two_graphs_it_is_said_which_is_shown(qtbot, board):
+    dialog = LookDialog(board, "/x/t5")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog._ended(events.Finished(dialog.job, LOOKED | {"graph": "/x/t5/decoder.onnx"}, 0.1))
+    assert "Of the two graphs, this is the decoder's; the encoder's is beside it." in shown(dialog)
+
+
 def test_netron_opens_the_graph(qtbot, board, monkeypatch):
     opened = []
     monkeypatch.setattr(look_export, "netron", lambda: ["netron"])

@@ -182,6 +182,14 @@ def test_looking_into_an_export(exported):
     assert found["graph"] == str(folder / "model.onnx")
 
 
+def test_of_two_graphs_the_decoder_is_looked_into(exported, tmp_path):
+    folder = shutil.copytree(exported[0], tmp_path / "two")
+    (folder / "model.onnx").rename(folder / "decoder.onnx")
+    found = ran("look-export", LookExportSpec(folder=str(folder)))
+    assert found["graph"] == str(folder / "decoder.onnx")
+    assert found["contents"]["operators"] == exported[1]["contents"]["operators"]
+
+
 # ---- classifiers ----------------------------------------------------------------------------------------------------------
 
 
