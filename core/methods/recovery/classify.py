@@ -17,6 +17,7 @@ from torch import nn
 from core.errors import UserError
 from core.methods import Given, Outcome, estimates, method, training
 from core.methods.feeds import LabelFeed, objective
+from core.methods.samples import shower
 from core.models.blocks import component
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -93,6 +94,7 @@ def classify(model: Any, params: ClassifyParams, run: Run, given: Given) -> Outc
     feed = LabelFeed(given, params, classifier.config.id2label, run)
     loss_of, judge = objective(feed, classifier, run)
     head = {name for name, _ in classifier.named_parameters() if params.train == "all" or name in fresh or component(name) == "head"}
+    show = shower(feed, classifier, None, given, run)
     trained = training.train(
         classifier,
         feed.batches(params.batch, given.seed),
@@ -105,11 +107,12 @@ def classify(model: Any, params: ClassifyParams, run: Run, given: Given) -> Outc
         learns=head.__contains__,
         seed=given.seed,
         work=given.work,
+        show=show,
     )
     shown = ", ".join(given.labels.classes[:8]) + " …" * (len(given.labels.classes) > 8)
     notes = [trained.sentence(), f"Classes: {shown}.", *feed.notes]
     notes.append(f"Learnt from {len(feed.learn):,} examples; a fifth of {given.labels.name} is held out for measuring.")
-    return Outcome(classifier, tuple(notes))
+    return Outcome(classifier, tuple(notes), files=show.files())
 
 
 def with_head(model: nn.Module, classes: tuple[str, ...], seed: int = 0) -> tuple[nn.Module, set[str]]:

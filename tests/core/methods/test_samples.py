@@ -111,7 +111,10 @@ def test_a_classifier_tells_the_same_examples_with_their_classes_and_probabiliti
 
     loaded = load.load(pico_bert)
     given = give(loaded, labels=LABELS)
-    loaded.model = apply("classify", loaded, given=given, **QUICK).model
+    taught = Recorder()
+    loaded.model = apply("classify", loaded, taught, given, **QUICK).model
+    assert all(s.before and len(s.classed) == samples.EXAMPLES for s in shown(taught))
+    assert shown(taught)[-1].kept
     loaded.info = inspect.inspect(pico_bert).model_copy(update={"task": "classifier"})
     run = Recorder()
     outcome = apply("distil", loaded, run, given=give(loaded, labels=LABELS), layers=1, **QUICK)
