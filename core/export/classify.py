@@ -31,7 +31,7 @@ def classified(folder: Path, texts: Sequence[str], run: Run, *, beside: Any = No
     texts = [text for text in texts if text.strip()]
     if not texts:
         raise UserError("There's no text to classify.", hint="Write one a line.")
-    session = open_session(folder, threads, provider)
+    session = open_session(folder, threads, provider, in_turns=True)
     wanted = {i.name for i in session.get_inputs()}
     config = read_json(folder / "config.json")
     if "logits" not in {o.name for o in session.get_outputs()} or any(name.startswith("past_key_values.") for name in wanted):

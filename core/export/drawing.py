@@ -19,7 +19,7 @@ class _Graph(nn.Module):
 
     def __init__(self, folder: Path, config: dict, threads: int | None, provider: str):
         super().__init__()
-        self.session = open_session(folder, threads, provider)
+        self.session = open_session(folder, threads, provider, in_turns=True)
         if "out_sample" not in {o.name for o in self.session.get_outputs()}:
             raise UserError("This export doesn't draw.", hint="Choose the export of a diffusion model.", kind="model")
         self.config = config

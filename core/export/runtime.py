@@ -132,11 +132,12 @@ def check_data(folder: Path, model: onnx.ModelProto) -> None:
             )
 
 
-def open_session(folder: Path, threads: int | None = None, provider: str = "") -> onnxruntime.InferenceSession:
+def open_session(folder: Path, threads: int | None = None, provider: str = "", *, in_turns: bool = False) -> onnxruntime.InferenceSession:
     """An onnxruntime session. threads: OMP_NUM_THREADS where it's set, else onnxruntime's own choice.
 
     provider: which of onnxruntime's execution providers computes ('' and 'cpu': the CPU), by a name of core.providers. What it
-    can't compute is the CPU's; which one really was taken on, `provider_of` says.
+    can't compute is the CPU's; which one really was taken on, `provider_of` says. in_turns: another library computes between the
+    calls, so that this one's threads stop at a call's end instead of waiting busily for the next.
     Raises UserError: no model.onnx, a damaged graph, missing or short weights, an IR or opset that this onnxruntime doesn't read,
     a provider that this onnxruntime hasn't got.
     """
@@ -151,6 +152,8 @@ def open_session(folder: Path, threads: int | None = None, provider: str = "") -
     wanted = threads or int(os.environ.get("OMP_NUM_THREADS") or 0)
     if wanted:
         options.intra_op_num_threads = wanted
+    if in_turns:
+        options.add_session_config_entry("session.force_spinning_stop", "1")
     try:
         return onnxruntime.InferenceSession(str(graph_file(folder)), options, providers=wanted_providers)
     except Exception as error:  # onnxruntime raises a kind of its own for each status, all derived from Exception

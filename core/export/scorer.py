@@ -58,7 +58,7 @@ class ExportedModel:
         import transformers
 
         self.folder = folder
-        self.causal = CausalSession(open_session(folder, threads, provider))
+        self.causal = CausalSession(open_session(folder, threads, provider, in_turns=True))
         if self.causal.batch not in (None, 1):
             raise UserError(
                 "This graph takes batch {batch} only, and decoding is of one text at a time.",
