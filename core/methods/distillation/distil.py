@@ -224,15 +224,15 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
     tokens = params.steps * params.batch * params.context
     written = min(params.written, tokens) if params.data != "text" else 0
     kept = params.answers == "kept" and info.task == "causal-lm"
-    asked = min(tokens, written or training.MOST_TOKENS) if kept else tokens  # of a shorter text, fewer: it isn't known here
-    asked += params.on_policy * (tokens - asked)
+    once = min(tokens, written or training.MOST_TOKENS) if kept else tokens  # of a shorter text, fewer: it isn't known here
+    asked = once + params.on_policy * (tokens - once)
     writes = 0.1 + (asked + written) / tokens + 0.75 * params.on_policy * share  # forwards of the teacher's size, a token trained on
     memory = estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share)
     if params.weights == "lora":
         memory -= int(16 * share * info.parameters)  # no gradients, moments and best copy of the weights themselves
     notes = [f"The student has about {left / 1e6:,.2f} million parameters, the teacher {info.parameters / 1e6:,.2f} million"]
     if kept and info.vocabulary:
-        size = answers.most_bytes(asked, info.vocabulary, params.against())
+        size = answers.most_bytes(once, info.vocabulary, params.against())
         notes.append(f"While it trains, the teacher's answers take up to {size / 1e6:,.0f} MB on disk; on a short text, less")
     return {
         "bytes_on_disk": int(ledger.bytes_on_disk - (info.parameters - left) * ledger.weight_bytes / max(1, ledger.parameters)),

@@ -5,6 +5,7 @@ import itertools
 import pytest
 import torch
 
+from core import methods
 from core.errors import UserError
 from core.methods import checkpoints
 from core.methods.distillation import answers
@@ -13,7 +14,7 @@ from core.methods.distillation.distil import DistilParams
 from core.methods.distillation.students import shallower
 from core.methods.feeds import feed_for, objective
 from core.methods.losses import Against, Top
-from core.models import load
+from core.models import load, size
 from core.run import Run
 from tests.core.methods.conftest import Recorder, apply, give, same
 from tests.core.methods.test_classify import LABELS
@@ -218,3 +219,12 @@ def test_its_size_beforehand(pico, tmp_path):
     assert most_bytes(1, 70_000, Against(top_k=10)) == 10 * (4 + 2) + 4
     assert most_bytes(1, 60_000, Against()) == 64 * (2 + 2) + 4
     assert most_bytes(1, 60_000, Against("mse")) == 2 * 60_000
+
+
+def test_its_size_is_said_beforehand(pico, pico_llama):
+    """As an upper bound, whatever share of the steps is on the student's own text, for which nothing is kept."""
+    ledger = size.ledger(pico_llama)
+    values = {"answers": "kept", "top_k": 8, "steps": 1000, "batch": 10, "context": 100, "layers": 1}
+    for more in ({}, {"on_policy": 0.5}):
+        notes = methods.estimate("distil", values | more, pico.info, ledger)["notes"]
+        assert any("up to 36 MB on disk" in note for note in notes), notes  # a million positions of 8 tokens
