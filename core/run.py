@@ -83,7 +83,7 @@ class Run:
         """steps: whether one 'step' lets go on, too. What paused is said once it rests, since it may take a while to get here."""
         if self._outer is not None:
             self._outer._rest(steps)
-        elif self._go.is_set():
+        elif self._go.is_set() or self.stop_asked:  # what ends early rests no more
             self.check_cancelled()
         else:
             begun = time.monotonic()
@@ -98,17 +98,21 @@ class Run:
                 self._rested += time.monotonic() - begun
                 self.emit(events.Paused(self.job, False))
 
-    def track(self, items: Iterable[T], stage: str, total: int | None = None, known: int = 0) -> Iterator[T]:
+    def track(self, items: Iterable[T], stage: str, total: int | None = None, known: int = 0, rests: bool = True) -> Iterator[T]:
         """Yields the items, reporting progress within `stage` and the time left, and obeying controls.
 
-        known: how many first items an earlier try did, which are passed over and say nothing of the time that the others take.
+        known: how many first items an earlier try did, which are passed over and say nothing of the time that the others take; rests:
+        whether it's paused here, which who asks `wait_turn` at each item needn't be.
         """
         if total is None:
             total = len(items) if isinstance(items, Sized) else 0
         begun = time.monotonic() - self.rested
         self.progress(stage, 0, total, force=True)
         for done, item in enumerate(items, 1):
-            self._rest(steps=False)
+            if rests:
+                self._rest(steps=False)
+            else:
+                self.check_cancelled()
             yield item
             if done <= known:
                 begun = time.monotonic() - self.rested

@@ -281,10 +281,12 @@ def train(
             if show is not None:
                 show(begun, False)
         else:
+            if show is not None:  # what it said at the very beginning, which later samples may stand beside
+                show(begun, False)
             done, best_step, start, best, kept = _restored(found, named, optimizer, exchange)
             found = None  # as large as the training itself
             run.log(f"Going on after step {done}, where an earlier try stopped")
-        for step in run.track(range(1, params.steps + 1), "Training", known=done):
+        for step in run.track(range(1, params.steps + 1), "Training", known=done, rests=False):
             batch = next(batches)
             if step <= done:  # drawn so that the next one is the one that it would have been
                 continue

@@ -94,3 +94,28 @@ def test_a_run_inside_obeys_the_outer_one_which_tells_that_it_rests():
     outer.control("cancel")
     with pytest.raises(Cancelled):
         inner.check_cancelled()
+
+
+def test_who_asks_for_its_turns_is_let_through_step_by_step():
+    """The training loop: tracked, and stepped by hand."""
+    run = Run()
+    for command in ("pause", "step", "step"):
+        run.control(command)
+    done = []
+    thread = later((0.3, "stop"), to=run)
+    for item in run.track(range(3), "Training", rests=False):
+        run.wait_turn()
+        if run.stop_asked:
+            break
+        done.append(item)
+    thread.join()
+    assert done == [0, 1]
+
+
+def test_what_ends_early_rests_no_more():
+    said: list = []
+    run = Run("j", said.append)
+    run.control("pause")
+    run.control("stop")
+    assert list(run.track(range(3), "Saving")) == [0, 1, 2]
+    assert not [e for e in said if isinstance(e, events.Paused)]

@@ -5,7 +5,7 @@ import torch
 
 from core import events
 from core.errors import Cancelled
-from core.methods import samples
+from core.methods import checkpoints, samples
 from core.methods.feeds import TextFeed
 from core.methods.training import TrainingParams
 from core.models import inspect, load
@@ -104,6 +104,28 @@ def test_fine_tuning_shows_what_the_model_said_before(pico):
         agreed = next((i for i, ok in enumerate(said.same) if not ok), len(said.same))
         assert said.teacher[:agreed] == said.student[:agreed]
         assert agreed >= len(said.same) - 1
+
+
+def test_a_training_that_was_cut_off_goes_on_beside_the_same_beginning(pico_llama, tmp_path, monkeypatch):
+    """What the model said before is what it said before the first try, not where the second began."""
+    monkeypatch.setattr(checkpoints, "SECONDS", 0)
+
+    def cut(run, step):
+        if step == 5:
+            raise KeyboardInterrupt
+
+    begun, again = Recorder(cut), Recorder()
+    loaded = load.load(pico_llama)
+    with pytest.raises(KeyboardInterrupt):
+        apply("finetune", loaded, begun, give(loaded, work=tmp_path), **QUICK)
+    loaded = load.load(pico_llama)
+    apply("finetune", loaded, again, give(loaded, work=tmp_path), **QUICK)
+    assert next(e.step for e in again.events if getattr(e, "name", "") == "lr") == 5
+    first, *_, last = shown(again)
+    assert first.said == shown(begun)[0].said
+    assert last.kept
+    assert [s.teacher for s in last.said] == [s.teacher for s in shown(begun)[0].said]
+    assert any(s.student != s.teacher for s in last.said)
 
 
 def test_a_classifier_tells_the_same_examples_with_their_classes_and_probabilities(pico_bert):
