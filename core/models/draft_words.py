@@ -131,6 +131,13 @@ def renumbered(folder: Path, new: dict[int, int]) -> dict[str, bytes | None]:
     return {FILE: content(torch.tensor(left)) if left else None}
 
 
+def carried(own: Path, other: Path) -> dict[str, bytes | None]:
+    """FILE of the folder `own`, for a variant that takes all else from `other`, with the same tokens; {} where neither has one."""
+    if has_words(own):
+        return {FILE: (own / FILE).read_bytes()}
+    return {FILE: None} if has_words(other) else {}
+
+
 def has_words(folder: Path) -> bool:
     return (folder / FILE).is_file()
 

@@ -215,7 +215,15 @@ def needed(name: str) -> bool:
     return name in TOKENIZER_FILES or name.startswith("tokenizer") or name in OTHER_TEXT
 
 
-OTHER_TEXT = ("special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json", "vocab.bpe", "bpe.codes")
+OTHER_TEXT = (
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "vocab.bpe",
+    "bpe.codes",
+    "draft_vocabulary.json",  # draft_words.FILE: a packed copy of a draft says as few tokens as the draft
+)
 
 
 def _template_inside(path: Path) -> bool:

@@ -29,6 +29,7 @@ from core.methods.distillation.writing import OnPolicy, WrittenFeed, told
 from core.methods.feeds import Feed, feed_for, objective
 from core.methods.recovery import lora
 from core.methods.samples import shower
+from core.models import draft_words
 from core.models.blocks import blocks, linears
 from core.params import Params, knob
 from core.records import Ledger, SourceInfo
@@ -313,6 +314,8 @@ def distil(model: Any, params: DistilParams, run: Run, given: Given) -> Outcome:
             files = students.own_files(loaded, given)
             teacher, reads = None, dataclasses.replace(given, tokenizer=loaded.tokenizer, info=loaded.info)
             notes.append("Its tokens aren't the teacher's: it learnt the text that the teacher wrote, and no probabilities.")
+        else:
+            files = draft_words.carried(loaded.folder, given.folder)
     feed = _feed(student, model, params, run, given, reads, longest)
     notes += feed.notes
     against, inside = params.against(), None
@@ -377,9 +380,11 @@ def _kept(
         stack.callback(kept.close)
         at_once = estimates.rows_at_once(params.batch, params.context, vocabulary)
         kept.gather(at_once, training.precision(params.precision, given.device))
-        what = "examples" if classifier else "windows of text"
-        said = f"The teacher was asked once for each of {kept.count:,} {what}, which were learnt {kept.asked / kept.count:.1f} times; "
-        notes = [f"{said}its answers took {kept.bytes / 1e6:,.1f} MB of disk while it trained."]
+        notes: list[str] = []
+        notes.append(
+            f"The teacher was asked once for each of {kept.count:,} {'examples' if classifier else 'windows of text'}, which were learnt "
+            f"{kept.asked / kept.count:.1f} times; its answers took {kept.bytes / 1e6:,.1f} MB of disk while it trained."
+        )
         if kept.asked == kept.count:
             notes.append("None came twice, so keeping its answers saved no time.")
         if against.top_k is not None and against.top_k < vocabulary:

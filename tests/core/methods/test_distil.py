@@ -1,6 +1,7 @@
 """Distillation: the loss, the student, what's refused, and that a student learns."""
 
 import math
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +12,7 @@ from core.errors import UserError
 from core.methods.distillation.distil import DistilParams
 from core.methods.distillation.students import kept_layers, shallower
 from core.methods.losses import IGNORED, Against, distillation_loss
-from core.models import inspect, load, save
+from core.models import draft_words, inspect, load, save
 from core.models.blocks import blocks, linears
 from core.run import Run
 from tests.conftest import make_pico, make_tokenizer
@@ -180,6 +181,15 @@ def test_another_variant_is_the_student(pico, variants):
     assert outcome.model.config.hidden_size == 16
     assert min(run.curve("heldout_loss")[1:]) < run.curve("heldout_loss")[0]
     assert "began with the weights of pico-draft" in outcome.notes[0]
+
+
+def test_a_draft_that_learns_on_says_as_few_tokens_as_before(pico, variants, tmp_path):
+    folder = shutil.copytree(variants("draft").folder, tmp_path / "few")
+    (folder / draft_words.FILE).write_bytes(few := draft_words.content(torch.arange(40)))
+    given = give(pico, load_variant=lambda name: load.load(folder, train=True))
+    assert apply("distil", pico, given=given, student="few", **QUICK | {"steps": 1}).files[draft_words.FILE] == few
+    plain = apply("distil", pico, given=give(pico, load_variant=variants), student="draft", **QUICK | {"steps": 1})
+    assert draft_words.FILE not in plain.files
 
 
 @pytest.mark.parametrize("weights", ["all", "lora"])

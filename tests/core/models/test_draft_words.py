@@ -8,7 +8,7 @@ import torch
 from core.decode.fast import quicken
 from core.decode.lab import generate
 from core.errors import UserError
-from core.models import draft_words, load
+from core.models import draft_words, load, save
 from core.models.packed_embedding import head_of
 from core.records import GenerateSpec
 from core.run import Run
@@ -92,3 +92,15 @@ def test_tokens_that_are_renumbered(draft):
     words(draft)
     assert draft_words.renumbered(draft, {3: 0, 20: 1, 5: 2}) == {draft_words.FILE: draft_words.content(torch.tensor([0, 1]))}
     assert draft_words.renumbered(draft, {5: 2}) == {draft_words.FILE: None}
+
+
+def test_copies_of_a_draft_say_as_few_tokens(draft, pico_llama, tmp_path):
+    """Packed, fine-tuned, brought in from a folder: all go by what loading needs."""
+    words(draft)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    save.copy_rest(draft, copy)
+    assert (copy / draft_words.FILE).read_bytes() == draft_words.content(KEPT)
+    assert draft_words.carried(draft, pico_llama) == {draft_words.FILE: draft_words.content(KEPT)}
+    assert draft_words.carried(pico_llama, draft) == {draft_words.FILE: None}
+    assert draft_words.carried(pico_llama, pico_llama) == {}
