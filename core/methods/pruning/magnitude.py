@@ -80,7 +80,7 @@ def magnitude(model: Any, params: MagnitudeParams, run: Run, given: Given) -> Ou
             score = _neighbours(module, finite(name, weight)).float().abs()  # (out, in)
             gone = threshold.mask(score) if threshold else mask_of(score, params, params.scope, planned.counts[name])
             weight.masked_fill_(_back(module, gone), 0)
-    notes += patterns.said(model, layers, params, planned, *[patterns.UNET] * draws)
+    notes += patterns.said(model, layers, params, planned, draws)
     for note in notes:
         run.log(note)
     return Outcome(model, tuple(notes))

@@ -254,26 +254,24 @@ def finite(name: str, weight: Tensor) -> Tensor:
     return weight
 
 
-UNET = "convolutions and linear layers", "the first and last convolution, time embedding, norms and biases"
-
-
 def said(
     model: nn.Module,
     layers: Sequence[tuple[str, nn.Module]],
     params: PatternParams,
     planned: Plan,
-    parts: tuple[str, str] = ("linear layers", "embeddings, head, norms and biases"),
+    draws: bool = False,
 ) -> list[str]:
     """What has to be said of the zeros; counted in the weights, or as planned where they aren't in memory any more.
 
-    parts: what the layers are, and what stays as it is.
+    draws: whether they're those of a UNet.
     """
-    what, rest = parts
     zeros = sum(planned.counts[n] if weight_of(m).is_meta else int((weight_of(m) == 0).sum()) for n, m in layers)
     weights, parameters = sum(planned.sizes.values()), sum(p.numel() for p in model.parameters())
     notes = [
-        f"0 % smaller on disk, {100 * zeros / parameters:.0f} % zeros: {zeros:,} of the {weights:,} weights in {len(layers)} {what} "
-        f"are zero ({100 * zeros / weights:.1f} %); {rest} are untouched.",
+        f"0 % smaller on disk, {100 * zeros / parameters:.0f} % zeros: {zeros:,} of the {weights:,} weights in {len(layers)} "
+        f"{'convolutions and linear layers' if draws else 'linear layers'} are zero ({100 * zeros / weights:.1f} %); "
+        f"{'the first and last convolution, time embedding, norms and biases' if draws else 'embeddings, head, norms and biases'} "
+        "are untouched.",
         "Zeros are computed with like other numbers, so by itself nothing is faster.",
     ]
     if planned.skipped:
