@@ -201,7 +201,7 @@ class Spec(Record):
 
 
 class InspectSpec(Spec):
-    """Result {info: a SourceInfo}; with `draw`, of a diffusion model in a folder {png, count, steps} too, or {why} where that'd take long."""
+    """Result {info: a SourceInfo}; with `draw`, of a diffusion model in a folder {png, count, steps} too, or {why} where it'd take long."""
 
     kind: Literal["inspect"] = "inspect"
     source: str

@@ -158,9 +158,8 @@ def measure_answers(name, teacher, student, batch, context, repeats):
         kept.close()
     middle = {way: statistics.median(found[1:]) for way, found in times.items()}
     count = sum(p.numel() for p in student.parameters()) / sum(p.numel() for p in teacher.model.parameters())
-    print(
-        f"\n{name}: student of {100 * count:.0f} % of the teacher's parameters, {batch} x {context} tokens a step, {feed.vocabulary:,} in all"
-    )
+    shape = f"{batch} x {context} tokens a step, {feed.vocabulary:,} in all"
+    print(f"\n{name}: student of {100 * count:.0f} % of the teacher's parameters, {shape}")
     print(", ".join(f"{way} {1000 * spent:,.0f} ms" for way, spent in middle.items()), f"a step; asked once {1000 * asked:,.0f} ms")
     ratios = [a / b for a, b in zip(times["64 tokens"][1:], times["from disk"][1:], strict=True)]
     print(f"computed / from disk: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) a step; in all, ", end="")
