@@ -245,5 +245,6 @@ class Session(nn.Module):
     def forward(self, **fed: Tensor) -> Any:
         from transformers.modeling_outputs import SequenceClassifierOutput
 
-        feeds = {i.name: fed[i.name].numpy() for i in self.session.get_inputs()}
+        kinds = torch.zeros_like(fed["input_ids"])  # one text is of type 0, and not every tokenizer says so
+        feeds = {i.name: fed.get(i.name, kinds).numpy() for i in self.session.get_inputs()}
         return SequenceClassifierOutput(logits=torch.from_numpy(self.session.run(["logits"], feeds)[0].astype(np.float32)))

@@ -242,7 +242,7 @@ def _check_loads(staged: Path, run: Run, remote_code: bool) -> None:
         return
     config = loaded.model.config.get_text_config()
     with torch.no_grad():
-        out = loaded.model(input_ids=verify.probe_ids(config.vocab_size, 8))
+        out = loaded.model(**verify.probe_inputs(config, verify.probe_ids(config.vocab_size, 8)))
     values = out.logits if "logits" in out else out.last_hidden_state
     _finite_outputs(values, info)
 

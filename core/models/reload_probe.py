@@ -34,8 +34,10 @@ def probe(task):
     )
     kept = {key: sorted(map(str, report[key])) for key in ("missing_keys", "unexpected_keys", "mismatched_keys") if report.get(key)}
     model.eval()
+    ids = torch.tensor(task["ids"])
+    both = {"decoder_input_ids": ids} if model.config.is_encoder_decoder else {}
     with torch.no_grad():
-        out = model(input_ids=torch.tensor(task["ids"]))
+        out = model(input_ids=ids, **both)
     resident = psutil.Process().memory_info().rss - before
     out = out.logits if "logits" in out else out.last_hidden_state
     save_file({"out": out.float().contiguous()}, task["to"])

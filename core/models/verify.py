@@ -94,6 +94,8 @@ class Verifier:
         auto = AUTOS.get(inspect.task_of(architecture), "AutoModel")
         if architecture.endswith("ForMaskedLM"):
             auto = "AutoModelForMaskedLM"
+        if config.is_encoder_decoder:
+            auto = "AutoModelForSeq2SeqLM"
         task = {
             "folder": str(folder.absolute()),
             "auto": auto,
@@ -106,7 +108,7 @@ class Verifier:
         with in_float32_on_cpu(model), torch.no_grad():
             was_training = model.training
             model.eval()
-            out = model(input_ids=ids)
+            out = model(**probe_inputs(config, ids))
             model.train(was_training)
         mine = (out.logits if "logits" in out else out.last_hidden_state).float()
         return self._answered(mine, to, run)
@@ -172,6 +174,11 @@ class Verifier:
             code=self._process.returncode,
             detail=self._errors.read()[-4000:],
         )
+
+
+def probe_inputs(config: Any, ids: torch.Tensor) -> dict[str, torch.Tensor]:
+    """What a model with that config is called with: one with an encoder and a decoder gets the same text for both."""
+    return {"input_ids": ids} | ({"decoder_input_ids": ids} if config.is_encoder_decoder else {})
 
 
 def probe_ids(vocabulary: int, context: int | None, seed: int = 7) -> torch.Tensor:

@@ -165,6 +165,24 @@ def test_a_classifier_s_accuracy_is_shown_beside_torch_s(classifier, tmp_path):
     assert exporting._compared(made, None, loaded, OnnxOptions(), Run(), notes) == {}
 
 
+def test_a_tokenizer_that_tells_no_types_is_of_type_0(classifier, monkeypatch):
+    """A classifier's accuracy failed where the graph asked for token types and the examples had none."""
+    folder, *_ = classifier
+    asked = {}
+
+    class Graph:
+        def get_inputs(self):
+            return [SimpleNamespace(name=name) for name in ("input_ids", "token_type_ids")]
+
+        def run(self, _, feeds):
+            asked.update(feeds)
+            return [np.zeros((1, 3))]
+
+    monkeypatch.setattr("core.export.runtime.open_session", lambda _: Graph())
+    precision.Session(folder)(input_ids=torch.tensor([[4, 5]]))
+    assert asked["token_type_ids"].tolist() == [[0, 0]]
+
+
 def exporting_split(options):
     from core.data.labels import split
 
