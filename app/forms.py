@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QStandardItem, QStandardItemModel, QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -518,7 +518,10 @@ class Field(QWidget):
 
 
 class FieldGrid(QWidget):
-    """Fields in two columns where there's room, in one where there isn't; wide ones take a whole row."""
+    """Fields in two columns where there's room for the widest, in one where there isn't; wide ones take a whole row.
+
+    It asks for no more than one column needs, so that a page in a narrow window never ends beyond the window's edge.
+    """
 
     def __init__(self, fields: list[Field], parent: QWidget | None = None):
         super().__init__(parent)
@@ -533,12 +536,17 @@ class FieldGrid(QWidget):
         for field in fields:
             field.setParent(self)
 
+    def minimumSizeHint(self) -> QSize:
+        return QSize(max((f.minimumSizeHint().width() for f in self._shown()), default=0), super().minimumSizeHint().height())
+
+    def _shown(self) -> list[Field]:
+        return [f for f in self._fields if f.isVisibleTo(self)]
+
     def arrange(self) -> None:
-        columns = 2 if self.width() >= TWO_COLUMNS else 1
+        half = max((f.minimumSizeHint().width() for f in self._shown() if not f.wide), default=0)
+        columns = 2 if self.width() >= max(TWO_COLUMNS, 2 * half + self._grid.horizontalSpacing()) else 1
         places, row, column = [], 0, 0
-        for field in self._fields:
-            if not field.isVisibleTo(self):
-                continue
+        for field in self._shown():
             span = columns if field.wide else 1
             if column + span > columns:
                 row, column = row + 1, 0

@@ -236,12 +236,15 @@ class MethodPage(Page):
         self.wait = Notice(self)
         self.cards = CardList(self)
         self.cards.chosen.connect(self._chosen)
+        self.others = label("", "muted", self)
+        self.others.setObjectName("other_methods")
         self.form: Form | None = None
         self._form_of: tuple[str, str] = ("", "")
         self._place = QVBoxLayout()
         self.estimate = Estimate(self)
         self.body.addWidget(self.wait)
         self.body.addWidget(self.cards)
+        self.body.addWidget(self.others)
         self.body.addLayout(self._place)
         self.body.addStretch(1)
         self.below = QWidget(self)
@@ -267,7 +270,13 @@ class MethodPage(Page):
         self.wait.tell(
             self.tr("The worker is still starting. The methods appear here in a few seconds.") if plan.methods is None else "", "info"
         )
-        cards = [(m.name, core_text(m.title) or m.name, core_text(m.summary), spoken(plan.method_problem(m))) for m in methods]
+        title = lambda m: core_text(m.title) or m.name
+        others = [m for m in methods if plan.of_another_kind(m)]
+        if len(others) == len(methods):
+            others = []  # rather cards that say why than none
+        cards = [(m.name, title(m), core_text(m.summary), spoken(plan.method_problem(m))) for m in methods if m not in others]
+        self.others.setText(self.tr("For other kinds of model: {names}").format(names=", ".join(map(title, others))))
+        self.others.setVisible(bool(others))
         if [(c[0], c[3]) for c in cards] != [(k, c.reason) for k, c in self.cards.cards.items()]:
             self.cards.fill(cards)
         if plan.method:
@@ -426,9 +435,8 @@ class ReviewPage(Page):
             caption.setBuddy(widget)
             grid.addWidget(caption, 0, at)
             grid.addWidget(widget, 1, at)
-        grid.setColumnStretch(0, 5)
-        grid.setColumnStretch(1, 4)
-        grid.setColumnStretch(2, 2)
+        grid.setColumnStretch(0, 1)  # names are long; the others need what they need
+        self.seed.setFixedWidth(104)
         self.body.addLayout(grid)
         self.estimate = Estimate(self)
         self.estimate.setObjectName("review_estimate")

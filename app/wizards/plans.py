@@ -440,10 +440,13 @@ class CompressPlan:
         """Why this method can't be used on the variant chosen."""
         if method.error:
             return say("It couldn't be loaded: {reason}", reason=method.error)
+        return say("It doesn't work on this kind of model.") if self.of_another_kind(method) else NOTHING
+
+    def of_another_kind(self, method: MethodInfo) -> bool:
+        """Whether this method is for other kinds of model than the variant chosen is."""
         source = self.source
-        if source is not None and source.info.task != "unknown" and source.info.task not in method.tasks:
-            return say("It doesn't work on this kind of model.")
-        return NOTHING
+        known = source is not None and source.info.task != "unknown" and not method.error
+        return known and source.info.task not in method.tasks
 
     def problem(self, page: str) -> Said:
         if page == "source":

@@ -3,8 +3,10 @@
 import pytest
 from PySide6.QtCore import QMimeData, QUrl
 from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QScrollArea
 
 from app.forms import (
+    TWO_COLUMNS,
     BoolEditor,
     ComboEditor,
     FieldGrid,
@@ -274,6 +276,25 @@ def test_two_columns_where_there_is_room(qtbot):
     form.resize(300, 500)
     qtbot.waitUntil(lambda: first.y() < second.y() and first.x() == second.x())
     assert grid.width() <= 300
+
+
+def test_a_form_in_a_narrow_page_does_not_end_beyond_its_edge(qtbot):
+    """Fields that need more than half of a narrow page come to stand one below the other."""
+    page = QScrollArea()
+    page.setWidgetResizable(True)
+    page.setWidget(Form((BITS, LAYERS)))
+    qtbot.addWidget(page)
+    first, second = (page.widget()._fields[name] for name in ("bits", "layers"))
+    for field in (first, second):
+        field.editor.setMinimumWidth(TWO_COLUMNS - 100)
+    page.resize(TWO_COLUMNS + 60, 400)
+    page.show()
+    qtbot.wait(50)
+    assert page.widget().width() <= page.viewport().width()
+    assert first.y() < second.y()
+    assert first.x() == second.x()
+    page.resize(2 * TWO_COLUMNS, 400)
+    qtbot.waitUntil(lambda: first.y() == second.y() and first.x() < second.x(), timeout=1000)
 
 
 def test_every_registered_method_takes_what_its_form_gives(qtbot, library):

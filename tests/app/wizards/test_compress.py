@@ -282,7 +282,10 @@ def test_images_of_ones_own_are_learnt_from(qtbot, wizard, library, board, tmp_p
         library.workspace.commit(staged, made)
     library.refresh()
     w = wizard("distillation", "letters")
+    assert "distil" not in w.method.cards.cards
     assert w.method.cards.current() == "fewer_steps"
+    assert w.method.others.isVisibleTo(w.method)
+    assert w.method.others.text().endswith(S.DISTIL.title)  # for other kinds of model: named, and no cards to scroll past
     w.next()
     assert w.flow.page == "data"
     assert w.data.images.isVisibleTo(w.data)
