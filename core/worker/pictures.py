@@ -59,17 +59,15 @@ def measure(
     """Likeness and speed, in as many steps as it was made for, else 32.
 
     With another number of `steps`, likeness alone, and its conditions say so: it isn't what the model is compared by. also: numbers of
-    steps that both are measured in besides, as far as there are as many levels of noise.
+    steps that both are measured in, as far as there are as many levels of noise.
     """
     own = denoiser.steps or min(STEPS, denoiser.schedule.total)
-    found = frechet.score(denoiser, images, steps=steps or own, run=run)
-    if steps in (None, own):
-        found.append(frechet.speed(denoiser, own, run))
-    else:
-        found = _other(found)
-    for more in also:
-        if more not in (own, steps) and more <= denoiser.schedule.total:
-            found += _other([*frechet.score(denoiser, images, steps=more, run=run), frechet.speed(denoiser, more, run, repeats=3)])
+    first, found = steps or own, []
+    for number in dict.fromkeys((first, *(n for n in also if n <= denoiser.schedule.total))):
+        measured = frechet.score(denoiser, images, steps=number, run=run)
+        if number == own or number in also:
+            measured.append(frechet.speed(denoiser, number, run, repeats=5 if number == own else 3))
+        found += measured if number == own else _other(measured)
     return found
 
 

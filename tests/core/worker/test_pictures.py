@@ -83,6 +83,11 @@ def test_quality_and_speed_in_other_numbers_of_steps_are_marked(pico_pipeline, m
     assert asked == [32, 4, 1]
     known = [(m.kind, m.conditions["steps"], "other_steps" in m.conditions) for m in found]
     assert known == [(kind, n, n != 32) for n in asked for kind in ("frechet", "draw")]
+    asked.clear()  # drawn in another number than its own: nothing of what's asked besides is left out
+    found = pictures.measure(diffusion.load(pico_pipeline), None, Run(), 8, (32, 8, 4))
+    assert asked == [8, 32, 4]
+    known = [(m.kind, m.conditions["steps"], "other_steps" in m.conditions) for m in found]
+    assert known == [(kind, n, n != 32) for n in asked for kind in ("frechet", "draw")]
 
 
 def test_an_inspection_draws_where_it_takes_no_time(home, pico_pipeline, monkeypatch):
