@@ -26,7 +26,7 @@ from torch import Tensor
 from core.data.text import token_ids
 from core.methods import Duel, Given, Outcome, estimates, method, training
 from core.methods.distillation import students, writing
-from core.methods.distillation.told import Told
+from core.methods.distillation.told import Told, most_bytes
 from core.methods.distillation.writing import WrittenFeed
 from core.methods.samples import Shower, shower
 from core.models import draft_words
@@ -137,9 +137,11 @@ def estimate_draft(params: DraftParams, info: SourceInfo, ledger: Ledger, device
     inside = sum(info.components.get(part, 0) for part in ("attention", "mlp", "norm"))
     gone = inside * (1 - layers / info.layers)
     share = 1 - gone / info.parameters
+    written = min(params.written, (params.steps or params.written) * params.batch * params.context)
+    memory = 2 * estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share)
     return {
         "bytes_on_disk": int(ledger.bytes_on_disk - gone * ledger.weight_bytes / max(1, ledger.parameters)),
-        "memory": 2 * estimates.resident(info, "cpu") + estimates.training(info, params.batch, params.context, share),
+        "memory": memory + (most_bytes(written, params.context, info.vocabulary) if info.vocabulary else 0),
         "seconds": 60 * params.minutes if params.steps is None else None,
         "notes": [f"{layers} of the {info.layers} layers at most, fewer where that pays more"] if params.layers is None else [],
         "layers": layers,

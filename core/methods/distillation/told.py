@@ -23,6 +23,13 @@ MOST = 1 << 26  # probabilities of windows kept aside that stay in memory, 256 M
 FILE = "told.pt"
 
 
+def most_bytes(tokens: int, context: int, vocabulary: int) -> int:
+    """Memory that a Told of so many written tokens takes at most: what's kept of them, twice while it's put together, and the windows
+    kept aside."""
+    few = min(LIKELIEST, vocabulary - 1)
+    return 2 * tokens * (4 * few + 2 * (few + 1)) + 4 * min(MOST, training.HELDOUT_WINDOWS * context * vocabulary)
+
+
 class Told:
     """Windows of a feed with what the target says after each of their written tokens.
 

@@ -11,10 +11,10 @@ from core.decode import calibrate
 from core.errors import UserError
 from core.methods import checkpoints
 from core.methods.distillation import draft as drafts
-from core.methods.distillation import students
+from core.methods.distillation import students, told
 from core.methods.distillation.draft import DraftParams, depths, predicted
 from core.methods.distillation.told import Told
-from core.models import draft_words, load
+from core.models import draft_words, load, size
 from core.models.blocks import blocks
 from core.models.packed_embedding import head_of
 from tests.conftest import make_pico
@@ -208,6 +208,20 @@ def test_what_it_gains_is_measured_beside_what_is_predicted(target):
     assert set(run.curve("measured_speedup")) == {1.25}
     assert any("1.25 times as fast" in note for note in outcome.notes)
     assert all(draft is not outcome.model and prompts <= 3 and 1 <= gamma <= 8 for draft, prompts, gamma in seen)
+
+
+def test_what_the_target_said_is_counted_in_the_memory(target):
+    """What's kept of each written token, against the tensors themselves."""
+    loaded = load.load(target)
+    work = drafts._Work(loaded.model, DraftParams(**QUICK), Recorder(), give(loaded))
+    asked = work.told(drafts.Plan(1, 30, 1500, None, {}))
+    each = (asked.tokens.nbytes + asked.logs.nbytes) / asked.tokens[..., 0].numel()
+    aside = sum(p.nbytes for p, _ in asked._whole)
+    memory = lambda written: methods.estimate("draft", QUICK | {"written": written, "steps": 10_000}, loaded.info, size.ledger(target))[
+        "memory"
+    ]
+    assert memory(200_000) - memory(100_000) == pytest.approx(2 * each * 100_000, rel=0.01)  # twice, while it's put together
+    assert told.most_bytes(0, QUICK["context"], work.columns) >= aside
 
 
 def test_depths_that_there_is_no_time_to_try_are_left_out():
