@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from core.data.text import token_ids
+from core.errors import Cancelled
 from core.methods import Duel, Given, Outcome, estimates, method, training
 from core.methods.distillation import students, writing
 from core.methods.distillation.told import Told, most_bytes
@@ -228,6 +229,7 @@ class _Work:
         self._told: dict[int | None, Told] = {}
         self._order: Tensor | None = None
         self._duel: Duel | None = None
+        self._unmeasurable = False
         self._trained_since = self._racing = self._longest_race = 0.0  # seconds
         self.shown: Shower | None = None
 
@@ -411,9 +413,20 @@ class _Work:
         return student, trained
 
     def measure(self, student: Any, plan: Plan, acceptance: float) -> float | None:
-        """What the student gains as a draft at the length that's predicted to gain most; None where nobody measures it."""
-        if self.given.duel is None or not plan.costs:
+        """What the student gains as a draft at the length that's predicted to gain most; None where nobody measures it, or it fails, as
+        where there's no memory for the copies: a training doesn't end by that."""
+        if self.given.duel is None or not plan.costs or self._unmeasurable:
             return None
+        try:
+            return self._measured(student, plan, acceptance)
+        except Cancelled:
+            raise
+        except Exception as error:
+            self.run.warn(f"What the draft gains can't be measured here: {type(error).__name__}: {error}")
+            self._duel, self._unmeasurable = None, True
+            return None
+
+    def _measured(self, student: Any, plan: Plan, acceptance: float) -> float:
         if self._duel is None:
             self._duel = self.given.duel(self.model)
         drafting = copy.deepcopy(student)

@@ -101,7 +101,7 @@ class Told:
         state = None if work is None else Checkpoint(work, f"{shape} {self._dtype}", self.run, FILE)
         done: list[tuple[Tensor, Tensor]] = list((state.read() or []) if state else [])
         parts = windows.split(self.rows)
-        for number, part in enumerate(self.run.track(parts, "Asking the target what it would say")):
+        for number, part in enumerate(self.run.track(parts, "Asking the target what it would say", known=len(done))):
             if number < len(done):
                 continue
             self.run.check_cancelled()

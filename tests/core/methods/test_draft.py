@@ -8,7 +8,7 @@ import torch
 
 from core import methods
 from core.decode import calibrate
-from core.errors import UserError
+from core.errors import Cancelled, UserError
 from core.methods import checkpoints
 from core.methods.distillation import draft as drafts
 from core.methods.distillation import students, told
@@ -208,6 +208,28 @@ def test_what_it_gains_is_measured_beside_what_is_predicted(target):
     assert set(run.curve("measured_speedup")) == {1.25}
     assert any("1.25 times as fast" in note for note in outcome.notes)
     assert all(draft is not outcome.model and prompts <= 3 and 1 <= gamma <= 8 for draft, prompts, gamma in seen)
+
+
+def test_a_training_is_not_lost_where_its_gain_cannot_be_measured(target):
+    """Hours of it: the copies for measuring may need memory that isn't there. A cancel still ends it."""
+
+    def duel(model):
+        raise MemoryError("no room")
+
+    loaded, run = load.load(target), Recorder()
+    outcome = apply("draft", loaded, run, give(loaded, costs=made_up, duel=duel), **QUICK)
+    assert len(run.curve("loss")) == 30
+    assert "measured_speedup" not in {getattr(e, "name", "") for e in run.events}
+    assert not any("times as fast" in note for note in outcome.notes)
+    assert [e.text for e in run.events if getattr(e, "level", "") == "WARN"] == [
+        "What the draft gains can't be measured here: MemoryError: no room"
+    ]
+
+    def cancelled(model):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        apply("draft", loaded, Recorder(), give(loaded, costs=made_up, duel=cancelled), **QUICK)
 
 
 def test_what_the_target_said_is_counted_in_the_memory(target):
