@@ -1502,15 +1502,15 @@
         <name>DrawDialog</name>
         <message>
             <source>Draw with {name}</source>
-            <translation type="unfinished" />
+            <translation>用 {name} 绘制</translation>
         </message>
         <message>
             <source>onnxruntime draws with the exported files, and torch with the variant that they were made from, of the same noise.</source>
-            <translation type="unfinished" />
+            <translation>onnxruntime 用导出的文件绘制，torch 用它们所来自的变体绘制，由同一噪声开始。</translation>
         </message>
         <message>
             <source>Draw</source>
-            <translation type="unfinished" />
+            <translation>绘制</translation>
         </message>
         <message>
             <source>images</source>
@@ -1518,35 +1518,35 @@
         </message>
         <message>
             <source>How many images</source>
-            <translation type="unfinished" />
+            <translation>多少幅图像</translation>
         </message>
         <message>
             <source>steps</source>
-            <translation type="unfinished" />
+            <translation>步</translation>
         </message>
         <message>
             <source>Steps that noise is taken off in; more take longer</source>
-            <translation type="unfinished" />
+            <translation>分多少步去噪；越多越久</translation>
         </message>
         <message>
             <source>its own steps</source>
-            <translation type="unfinished" />
+            <translation>它自己的步数</translation>
         </message>
         <message>
             <source>Another seed begins with other noise</source>
-            <translation type="unfinished" />
+            <translation>换一个种子就从别的噪声开始</translation>
         </message>
         <message>
             <source>seed</source>
-            <translation type="unfinished" />
+            <translation>种子</translation>
         </message>
         <message>
             <source>Nothing drawn yet</source>
-            <translation type="unfinished" />
+            <translation>尚未绘制</translation>
         </message>
         <message>
             <source>Press Draw: both begin with the same noise.</source>
-            <translation type="unfinished" />
+            <translation>请按“绘制”：两者由同一噪声开始。</translation>
         </message>
         <message>
             <source>Variant, torch</source>
@@ -1558,15 +1558,15 @@
         </message>
         <message>
             <source>Milliseconds for an image, drawn together with the others</source>
-            <translation type="unfinished" />
+            <translation>每幅图像的毫秒数，与其他图像一起绘制</translation>
         </message>
         <message>
             <source>ms an image</source>
-            <translation type="unfinished" />
+            <translation>毫秒/图像</translation>
         </message>
         <message>
             <source>Above torch's, below onnxruntime's, in {steps} steps. The largest difference of a pixel is {largest}, of 2.</source>
-            <translation type="unfinished" />
+            <translation>上方为 torch 所画，下方为 onnxruntime 所画，共 {steps} 步。像素的最大差异为 {largest}（范围为 2）。</translation>
         </message>
     </context>
     <context>
@@ -2248,7 +2248,7 @@ The test's power is the chance that it sees a difference which is there.</source
         </message>
         <message>
             <source>Draw with it…</source>
-            <translation type="unfinished" />
+            <translation>用它绘制…</translation>
         </message>
         <message>
             <source>Try it on texts…</source>
@@ -2769,7 +2769,7 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         </message>
         <message>
             <source>float32 is exact. float16: half the size, rounded; numbers beyond 65,504 don't fit and are looked for. int8: weights and what they're multiplied by, in whole numbers; fixed ranges are found on a text beforehand. bfloat16 isn't offered: onnxruntime computes nothing in it on a processor.</source>
-            <translation type="unfinished" />
+            <translation>float32 是精确的。float16：大小减半，有舍入；超过 65,504 的数放不下，会事先检查。int8：权重及与之相乘的数都用整数；固定范围事先在一段文本上找出。不提供 bfloat16：onnxruntime 在处理器上不用它计算。</translation>
         </message>
         <message>
             <source>The starter's training text</source>
@@ -3942,6 +3942,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>尚未测量。通过“评测”得到各项数值。</translation>
         </message>
         <message>
+            <source>By the number of steps</source>
+            <translation>按步数</translation>
+        </message>
+        <message>
             <source>Samples of its training</source>
             <translation>它训练时的样例</translation>
         </message>
@@ -4064,6 +4068,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Heads…</source>
             <translation>注意力头…</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>步数</translation>
         </message>
         <message>
             <source>Conditions</source>
@@ -4798,6 +4806,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>通用配置不融合注意力，它接受批次和填充。</translation>
         </message>
         <message>
+            <source>Of the two graphs, this is the decoder's; the encoder's is beside it.</source>
+            <translation>两个计算图中，这是解码器的；编码器的在其旁边。</translation>
+        </message>
+        <message>
             <source>Operators</source>
             <translation>算子</translation>
         </message>
@@ -5265,6 +5277,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>The worker is still starting. The methods appear here in a few seconds.</source>
             <translation>工作进程仍在启动。几秒后方法会出现在这里。</translation>
+        </message>
+        <message>
+            <source>For other kinds of model: {names}</source>
+            <translation>用于其他种类的模型：{names}</translation>
         </message>
     </context>
     <context>
@@ -6159,6 +6175,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>{n} jobs running</source>
             <translation>{n} 个任务运行中</translation>
+        </message>
+        <message>
+            <source>{n} paused</source>
+            <translation>{n} 个已暂停</translation>
         </message>
         <message>
             <source>{n} queued</source>
@@ -7986,11 +8006,11 @@ Drop a folder or a .gguf file here.</source>
         </message>
         <message>
             <source>This export doesn't draw.</source>
-            <translation type="unfinished" />
+            <translation>这个导出不绘图。</translation>
         </message>
         <message>
             <source>Choose the export of a diffusion model.</source>
-            <translation type="unfinished" />
+            <translation>请选择扩散模型的导出。</translation>
         </message>
         <message>
             <source>Loading</source>
@@ -8103,6 +8123,14 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Checking with onnxruntime</source>
             <translation>正在用 onnxruntime 检查</translation>
+        </message>
+        <message>
+            <source>A model with an encoder and a decoder is written in float32 only.</source>
+            <translation>编码器-解码器模型只能以 float32 写出。</translation>
+        </message>
+        <message>
+            <source>Leave the precision at float32.</source>
+            <translation>请把精度保持为 float32。</translation>
         </message>
         <message>
             <source>An encoder-decoder model with quantized weights can't be exported to ONNX yet.</source>
@@ -11462,11 +11490,11 @@ Drop a folder or a .gguf file here.</source>
         </message>
         <message>
             <source>{name} knows {levels} levels of noise, so it can't draw in {steps} steps.</source>
-            <translation type="unfinished" />
+            <translation>{name} 只有 {levels} 级噪声，因此不能用 {steps} 步绘制。</translation>
         </message>
         <message>
             <source>Choose fewer steps.</source>
-            <translation type="unfinished" />
+            <translation>请选择更少的步数。</translation>
         </message>
         <message>
             <source>This workspace doesn't know which of its variants {folder} was exported from.</source>
@@ -11745,6 +11773,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>激活值只在量化层之前舍入，而此变体没有量化层：其乘积是精确的。</translation>
         </message>
         <message>
+            <source>Its sliding window of {window} tokens is longer than the check's text, so what lies past it wasn't compared.</source>
+            <translation>它的滑动窗口有 {window} 个词元，长于校验用的文本，因此窗口之外的部分没有比较。</translation>
+        </message>
+        <message>
+            <source>Accuracy is measured of classifiers, and this is none: the examples weren't read.</source>
+            <translation>准确率只对分类器测量，而这不是分类器：没有读取样例。</translation>
+        </message>
+        <message>
             <source>{dense} products that narrow what they read stay float32: one fixed range is too coarse for it.</source>
             <translation>{dense} 个使输入变窄的乘积保持 float32：一个固定范围对它们太粗。</translation>
         </message>
@@ -11781,6 +11817,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>在 {n2} 个留出样例中答对 {n} 个，torch 用 float32 答对 {n3} 个。</translation>
         </message>
         <message>
+            <source>Layer {n} has {n2} key-value heads, the config says {said}: transformers and the builder of onnxruntime-genai can't open this, onnxruntime can.</source>
+            <translation>第 {n} 层有 {n2} 个键值头，而配置说是 {said}：transformers 和 onnxruntime-genai 的构建器打不开它，onnxruntime 可以。</translation>
+        </message>
+        <message>
             <source>{n} quantized layers keep their own grid; nothing was quantized again.</source>
             <translation>{n} 个量化层保留各自的量化网格；没有重新量化。</translation>
         </message>
@@ -11815,6 +11855,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>chunks and single steps with the cache</source>
             <translation>借助缓存分块和单步读入</translation>
+        </message>
+        <message>
+            <source>{BEYOND} tokens past the sliding window</source>
+            <translation>滑动窗口之后的 {BEYOND} 个词元</translation>
         </message>
         <message>
             <source>texts of other lengths</source>
@@ -11921,12 +11965,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>它有 {n} % 的时候选中教师的 {what}（之前为 {n2} %）。</translation>
         </message>
         <message>
-            <source>{said}its answers took {n} MB of disk while it trained.</source>
-            <translation>{said}训练期间其回答占了 {n} MB 磁盘。</translation>
+            <source>The teacher was asked once for each of {count} {n}, which were learnt {n2} times; its answers took {n3} MB of disk while it trained.</source>
+            <translation>对 {count} 个{n}各询问教师一次，它们被学习了 {n2} 遍；训练期间其回答占了 {n3} MB 磁盘。</translation>
+        </message>
+        <message>
+            <source>windows of text</source>
+            <translation>文本窗口</translation>
         </message>
         <message>
             <source>None came twice, so keeping its answers saved no time.</source>
-            <translation type="unfinished" />
+            <translation>没有一个出现两次，因此保存其回答没有节省时间。</translation>
         </message>
         <message>
             <source>Of its tokens the {top_k} likeliest were told apart at each position; all others counted as one.</source>
@@ -12081,8 +12129,24 @@ Drop a folder or a .gguf file here.</source>
             <translation>去掉了 {total} 层中的 {n} 层，从 0 数起：{n2}{said}；去掉了全部参数的 {n3} %。</translation>
         </message>
         <message>
-            <source>0 % smaller on disk, {n} % zeros: {zeros} of the {weights} weights in {n2} {what} are zero ({n3} %); {rest} are untouched.</source>
-            <translation>磁盘上小 0 %，{n} % 为零：{n2} 个{what}的 {weights} 个权重中有 {zeros} 个为零（{n3} %）；{rest} 未动。</translation>
+            <source>0 % smaller on disk, {n} % zeros: {zeros} of the {weights} weights in {n2} {n3} are zero ({n4} %); {n5} are untouched.</source>
+            <translation>磁盘上小 0 %，{n} % 为零：{n2} 个{n3}的 {weights} 个权重中有 {zeros} 个为零（{n4} %）；{n5}未动。</translation>
+        </message>
+        <message>
+            <source>convolutions and linear layers</source>
+            <translation>卷积层和线性层</translation>
+        </message>
+        <message>
+            <source>linear layers</source>
+            <translation>线性层</translation>
+        </message>
+        <message>
+            <source>the first and last convolution, time embedding, norms and biases</source>
+            <translation>首末卷积、时间嵌入、归一化和偏置</translation>
+        </message>
+        <message>
+            <source>embeddings, head, norms and biases</source>
+            <translation>嵌入、输出头、归一化和偏置</translation>
         </message>
         <message>
             <source>Zeros are computed with like other numbers, so by itself nothing is faster.</source>
@@ -12881,6 +12945,34 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>ONNX top-1 agreement</source>
             <translation>ONNX 首选一致率</translation>
+        </message>
+        <message>
+            <source>ONNX KL divergence</source>
+            <translation>ONNX KL 散度</translation>
+        </message>
+        <message>
+            <source>ONNX size</source>
+            <translation>ONNX 大小</translation>
+        </message>
+        <message>
+            <source>GGUF logit difference</source>
+            <translation>GGUF logit 差异</translation>
+        </message>
+        <message>
+            <source>GGUF top-1 agreement</source>
+            <translation>GGUF 首选一致率</translation>
+        </message>
+        <message>
+            <source>GGUF KL divergence</source>
+            <translation>GGUF KL 散度</translation>
+        </message>
+        <message>
+            <source>GGUF size</source>
+            <translation>GGUF 大小</translation>
+        </message>
+        <message>
+            <source>Packed size</source>
+            <translation>打包后大小</translation>
         </message>
         <message>
             <source>Decode</source>
@@ -13698,7 +13790,7 @@ Drop a folder or a .gguf file here.</source>
         </message>
         <message>
             <source>How noise is laid out, and other settings, as diffusers has them.</source>
-            <translation type="unfinished" />
+            <translation>噪声如何分布，以及其他设置，与 diffusers 中的相同。</translation>
         </message>
         <message>
             <source>A script that draws with onnxruntime alone.</source>
