@@ -1,5 +1,6 @@
 """Predicted speeds: the teacher's own at its own shape, less for less, none where nothing was measured."""
 
+from itertools import cycle
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +21,9 @@ INFO = SourceInfo(
 def speeds(decode=100.0, prefill=2000.0, device="cpu") -> list[Measurement]:
     found = {"decode": decode, "prefill": prefill}
     return [Measurement(kind=kind, value=value, conditions={"device": device}) for kind, value in found.items()]
+
+
+OVERHEADS = forecast.overheads.__wrapped__
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +47,13 @@ def test_what_is_left_of_layers_and_of_weights_is_what_it_costs():
 def test_no_layer_is_predicted_to_cost_more_than_the_teacher_does():
     assert 1 / forecast.seconds(INFO, 1000, 8, 10_000) == pytest.approx(1000)
     assert forecast.seconds(INFO, 1000, 4, 10_000) < 1 / 1000
+
+
+def test_a_busy_moment_makes_no_layer_dearer(monkeypatch):
+    busy = cycle([0.004, 0.0, 0.002])
+    pair = lambda *_: {"target": {1: 0.001 + 10 * 0.0005 + next(busy)}, "draft": {1: 0.001 + 2 * 0.0005 + next(busy)}}
+    monkeypatch.setattr(forecast.calibrate, "pair", pair)
+    assert OVERHEADS(1) == pytest.approx((0.001, 0.0005))
 
 
 def test_a_draft_is_told_its_speed_up_by_acceptance():
