@@ -213,7 +213,7 @@ def _apply_one(
             text=words_in,
             labels=labels,
             images=images,
-            uncut=uncut.id,
+            uncut="" if uncut.id == parent.id else uncut.id,  # of itself it would learn nothing
             seed=step.seed,
             device=run.device,
             load_variant=load_variant,

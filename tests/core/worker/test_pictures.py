@@ -117,6 +117,15 @@ def test_a_model_is_pruned_and_healed_in_one_job(home):
     assert [step.images.path if step.images else None for step in healed.recipe.steps] == [None, "starter:digits"]
 
 
+def test_an_original_is_not_taught_by_itself(home):
+    """It would learn for minutes, and nothing."""
+    workspace, variant = home
+    steps = (Step(method="finetune_images", params={"updates": 2, "batch": 4}),)
+    with pytest.raises(UserError, match="none to learn from") as refused:
+        run(ApplySpec(workspace=str(workspace.folder), variant=variant.id, steps=steps, measure=False))
+    assert "images alone" in refused.value.hint
+
+
 def test_a_rounded_model_remembers_its_grid(home):
     workspace, variant = home
     (made,) = run(
