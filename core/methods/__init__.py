@@ -215,8 +215,8 @@ def label(method: Method, params: Params) -> str:
 def estimate(name: str, params: Params | dict[str, Any], info: SourceInfo, ledger: Ledger, device: str = "cpu") -> dict[str, Any]:
     """What a method would make of a variant, without doing it: {bytes_on_disk, effective_bits, memory, seconds, notes}.
 
-    Bytes and seconds; None where it isn't known. Of a new student its 'layers' and 'parameters' too. `info` and `ledger` are the
-    parent's. Raises UserError for a wrong knob.
+    Bytes and seconds; None where it isn't known. Of a new student its 'layers' and 'parameters' too, and its 'width' as a share of
+    the parent's. `info` and `ledger` are the parent's. Raises UserError for a wrong knob.
     """
     from core.methods import estimates
 

@@ -50,19 +50,27 @@ def overheads(threads: int) -> tuple[float, float]:
     return max(0.0, few - FEW * each), each
 
 
-def weights_read(info: SourceInfo, parameters: int, vocabulary: float = 1.0) -> float:
-    """Weights that are read for a token by a model of the family of `info` with so many of them. vocabulary: share of the output's rows.
+def weights_read(info: SourceInfo, parameters: int, vocabulary: float = 1.0, width: float = 1.0) -> float:
+    """Weights that are read for a token by a model of the family of `info` with so many of them. vocabulary: share of the output's rows;
+    width: of that of `info`, which embedding and output layer grow with, however many layers there are.
 
-    Of an embedding one row is read, unless it's the output layer too. Its share of the weights is taken as in `info`.
+    Of an embedding one row is read, unless it's the output layer too.
     """
-    embedding, head = info.components.get("embedding", 0), info.components.get("head", 0)
-    share = parameters / (info.parameters or 1)
+    embedding, head = (width * info.components.get(part, 0) for part in ("embedding", "head"))
     if info.tied:
-        return parameters - (1 - vocabulary) * embedding * share
-    return parameters - (embedding + (1 - vocabulary) * head) * share
+        return parameters - (1 - vocabulary) * embedding
+    return parameters - embedding - (1 - vocabulary) * head
 
 
-def seconds(info: SourceInfo, measured: float, layers: int, parameters: int, vocabulary: float = 1.0, threads: int | None = None) -> float:
+def seconds(
+    info: SourceInfo,
+    measured: float,
+    layers: int,
+    parameters: int,
+    vocabulary: float = 1.0,
+    width: float = 1.0,
+    threads: int | None = None,
+) -> float:
     """Seconds a token of a model with so many layers and weights. measured: tokens a second of the one that `info` tells of."""
     base, each = overheads(threads or torch.get_num_threads())
     fixed = base + each * (info.layers or 0)
@@ -71,7 +79,7 @@ def seconds(info: SourceInfo, measured: float, layers: int, parameters: int, voc
         base, each = base * whole / fixed, each * whole / fixed
         fixed = whole
     rate = (whole - fixed) / weights_read(info, info.parameters or 1)
-    return base + each * layers + rate * weights_read(info, parameters, vocabulary)
+    return base + each * layers + rate * weights_read(info, parameters, vocabulary, width)
 
 
 def forecast(
@@ -90,7 +98,7 @@ def forecast(
         return {"measured_decode": None}
     decode = latest["decode"].value
     share = min(1.0, (getattr(params, "vocabulary", None) or math.inf) / (info.vocabulary or 1))
-    one = seconds(info, decode, layers, parameters, share)
+    one = seconds(info, decode, layers, parameters, share, found.get("width", 1.0))
     out: dict[str, Any] = {"measured_decode": decode, "predicted_decode": 1 / one}
     if method == "draft" and "prefill" in latest:
         out["predicted_cost"] = one * decode

@@ -242,6 +242,7 @@ def estimate_distil(params: DistilParams, info: SourceInfo, ledger: Ledger, devi
         "notes": notes,
         "layers": _layers(params, info),
         "parameters": left,
+        "width": _width(params, info),
     }
 
 
@@ -250,6 +251,13 @@ def _layers(params: DistilParams, info: SourceInfo) -> int:
     if params.begin == "fresh":
         return students.fresh_shape(info, params.layers, params.width, params.heads).layers
     return info.layers if params.begin == "narrower" else len(students.kept_layers(info.layers, params.layers))
+
+
+def _width(params: DistilParams, info: SourceInfo) -> float:
+    """How wide what its layers hand on is, as a share of the teacher's; a narrower copy hands on as much."""
+    if params.begin != "fresh":
+        return 1.0
+    return students.fresh_shape(info, params.layers, params.width, params.heads).width / (info.hidden or 1)
 
 
 def _parameters(params: DistilParams, info: SourceInfo) -> int:

@@ -37,7 +37,8 @@ def test_the_teachers_shape_has_the_teachers_speed():
 
 def test_what_is_left_of_layers_and_of_weights_is_what_it_costs():
     rate = (0.01 - 0.001 - 8 * 0.0005) / 9000  # of the embedding one row is read
-    assert forecast.seconds(INFO, 100, 2, 4000) == pytest.approx(0.001 + 2 * 0.0005 + rate * 3600)
+    assert forecast.seconds(INFO, 100, 2, 4000) == pytest.approx(0.001 + 2 * 0.0005 + rate * 3000)
+    assert forecast.seconds(INFO, 100, 2, 4000, width=0.5) == pytest.approx(0.001 + 2 * 0.0005 + rate * 3500)
     tied = INFO.model_copy(update={"tied": True, "components": PARTS | {"head": 0, "embedding": 1900}})
     assert forecast.weights_read(tied, 10_000) == 10_000
     assert forecast.weights_read(tied, 10_000, 0.5) == 10_000 - 950
@@ -94,6 +95,19 @@ def test_a_new_students_shape_comes_with_its_estimate(pico_llama):
         assert (found["layers"], found["parameters"]) == (1, pytest.approx(count(student), rel=0.02))
     assert methods.estimate("distil", {"begin": "narrower"}, loaded.info, ledger)["layers"] == 2
     assert methods.estimate("finetune", {}, loaded.info, ledger).get("layers") is None
+
+
+def test_an_embedding_is_as_large_however_few_the_layers(pico_llama):
+    """Against the student itself: all of its weights but the embedding's rows, of which one is read."""
+    loaded, ledger = load.load(pico_llama), size.ledger(pico_llama)
+    fresh = {"begin": "fresh", "layers": 1, "width": 16, "heads": 2}
+    for params, student in (
+        ({"layers": 1}, students.shallower(loaded.model, [0])),
+        (fresh, students.fresh(loaded.model, students.fresh_shape(loaded.info, 1, 16, 2), 0)),
+    ):
+        found = methods.estimate("distil", params, loaded.info, ledger)
+        read = sum(p.numel() for p in student.parameters()) - (not loaded.info.tied) * student.get_input_embeddings().weight.numel()
+        assert forecast.weights_read(loaded.info, found["parameters"], width=found["width"]) == pytest.approx(read, rel=0.02)
 
 
 def test_what_a_layer_costs_is_measured(monkeypatch):
