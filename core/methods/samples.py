@@ -38,9 +38,9 @@ class Shower:
         self.last: Samples | None = None
 
     def __call__(self, step: int, kept: bool) -> None:
-        moment = time.monotonic()
         if self.take is None:
             return
+        moment = time.monotonic() - self._run.rested
         if self.last is None:
             self._begun = moment
         elif not kept and self._spent + self._longest > SHARE * (moment - self._begun):
@@ -52,7 +52,7 @@ class Shower:
         self.last = Samples(self._run.job, step, kept=kept, **found)
         self._run.emit(self.last)
         if not kept:
-            took = time.monotonic() - moment
+            took = time.monotonic() - self._run.rested - moment
             self._spent, self._longest = self._spent + took, max(self._longest, took)
 
     def files(self) -> dict[str, bytes]:

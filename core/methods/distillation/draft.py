@@ -439,12 +439,12 @@ class _Work:
 
     def _in_passing(self, student: Any, plan: Plan, acceptance: float) -> float | None:
         """The same, as far as it takes a small share of the training's time."""
-        now = time.monotonic()
+        now = time.monotonic() - self.run.rested
         self._trained_since = self._trained_since or now
         if self._racing + self._longest_race > RACING * (now - self._trained_since):
             return None
         measured = self.measure(student, plan, acceptance)
-        took = time.monotonic() - now
+        took = time.monotonic() - self.run.rested - now
         self._racing, self._longest_race = self._racing + took, max(self._longest_race, took)
         return measured
 

@@ -185,6 +185,9 @@ def test_samples_take_no_more_than_their_share_of_the_time(monkeypatch):
     assert 2 <= told <= 0.05 * now[0] + 1
     show(101, True)
     assert len(shown(run)) == told + 1
+    now[0], run._rested = now[0] + 1000, 1000.0  # a rest is no training
+    show(102, False)
+    assert len(shown(run)) == told + 1
 
 
 def test_a_training_goes_on_where_samples_cannot_be_taken(pico, monkeypatch):
