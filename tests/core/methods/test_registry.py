@@ -183,7 +183,7 @@ def test_every_method_estimates(name, pico_llama):
     info, ledger = inspect.inspect(pico_llama), size.ledger(pico_llama)
     found = methods.estimate(name, {}, info, ledger)
     always = {"bytes_on_disk", "effective_bits", "memory", "seconds", "notes"}
-    assert always <= set(found) <= always | {"layers", "parameters"}  # of what's designed
+    assert always <= set(found) <= always | {"layers", "parameters", "width"}  # of what's designed
     assert 0 < found["bytes_on_disk"] <= ledger.bytes_on_disk
     assert 0 < found["effective_bits"] <= 32
     assert found["memory"] >= 4 * info.parameters
