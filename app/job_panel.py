@@ -613,7 +613,7 @@ class LogView(QPlainTextEdit):
         self.setProperty("bare", True)
         self.setFont(mono(12))
         self.setPlaceholderText(self.tr("Nothing logged yet"))
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)  # what a job says last is its result, and to be read whole
         self.setMaximumBlockCount(5_000)
         self.document().setDocumentMargin(2)
         self._level = "INFO"

@@ -139,6 +139,16 @@ def test_the_log_follows_its_end_only_from_the_end(qtbot):
     assert bar.value() == 20
 
 
+def test_a_long_sentence_of_the_log_is_read_without_scrolling_sideways(qtbot):
+    log = LogView()
+    qtbot.addWidget(log)
+    log.resize(300, 120)
+    log.show()
+    log.show_lines([events.Log("j", "INFO", 0.0, "the loss on what was kept aside was never better " * 4)])
+    assert log.horizontalScrollBar().maximum() == 0
+    assert log.toPlainText().count("\n") == 0  # and it's copied as one line
+
+
 def test_an_empty_dock_says_so(qtbot):
     panel = JobPanel(StillBoard())
     qtbot.addWidget(panel)
