@@ -449,6 +449,7 @@ class ExportReport(QDialog):
         close.clicked.connect(self.close)
         theme().changed.connect(self.update)
         self.resize(540, self.sizeHint().height())
+        self._fit()
         (close if self.try_button.isHidden() else self.try_button).setFocus()
 
     def _add_speed(self, box: QVBoxLayout) -> None:
@@ -493,7 +494,15 @@ class ExportReport(QDialog):
             self.bars.show_speeds(speeds_of(event.result), self.tr("tokens/s"), list(event.result.get("notes") or ()), tip=tip)
         elif isinstance(event, Failed):
             self._say_speed(" ".join(part for part in failure_text(event) if part))
-        self.adjustSize()
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as its lines are at its width: `adjustSize` would make it narrower, wrap them, and squeeze the rows below."""
+        box = self.layout()
+        box.activate()
+        wanted = box.totalHeightForWidth(self.width()) if box.hasHeightForWidth() else box.totalSizeHint().height()
+        room = self.screen().availableGeometry().height() - 48 if self.screen() else wanted
+        self.resize(self.width(), max(self.height(), min(wanted, room)))
 
     def done(self, result: int) -> None:
         if self.speed_job:

@@ -35,6 +35,9 @@ def classify(texts: list[str]) -> list[tuple[str, float]]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit()
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     for text, (label, share) in zip(sys.argv[1:], classify(sys.argv[1:]), strict=True):

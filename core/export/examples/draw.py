@@ -102,6 +102,9 @@ def main(to: str, count: int = 4, steps: int = 0, seed: int = 0) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit()
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     main(sys.argv[1], *map(int, sys.argv[2:5]))

@@ -33,6 +33,9 @@ def embed(texts: list[str]) -> np.ndarray:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit()
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     for row in embed(sys.argv[1:]) @ embed(sys.argv[1:]).T:

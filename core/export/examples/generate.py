@@ -34,6 +34,8 @@ def generate(prompt: str, tokens: int) -> str:
     types = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
     cache = {n: np.zeros((1, i.shape[1], 0, i.shape[3]), types[i.type]) for n, i in inputs.items() if n.startswith("past_key_values.")}
     ids = tokenizer.encode(prompt).ids
+    if not ids:
+        sys.exit("The prompt is empty: give a word at least.")
     given, fed = len(ids), np.array([ids], np.int64)  # (1, new)
     while len(ids) < given + tokens:
         feeds = {
@@ -52,6 +54,9 @@ def generate(prompt: str, tokens: int) -> str:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit()
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     print(generate(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 64))

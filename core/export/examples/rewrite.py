@@ -53,6 +53,9 @@ def rewrite(text: str, tokens: int) -> str:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit()
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     print(rewrite(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 64))

@@ -134,6 +134,24 @@ def test_speed_is_measured_when_it_is_asked_for(qtbot, board):
     report.done(0)
 
 
+def test_the_report_keeps_its_width_and_cuts_no_line_when_speeds_come(qtbot, board):
+    notes = ["56 quantized layers keep their own grid; nothing was quantized again, and this goes on so that the line is broken."] * 3
+    result = {"folder": "/x/pico-onnx", "report": REPORT | {"notes": notes}, "workspace": "/w", "variant": "cut"}
+    report = ExportReport(board, result, "Cut")
+    qtbot.addWidget(report)
+    report.show()
+    width = report.width()
+    report.measure_button.click()
+    forms = {"variant": {"name": "cut", "tokens_per_s": 20.0}, "export": {"name": "pico (ONNX)", "tokens_per_s": 50.0}}
+    busy = "Other programs used 74% of the processors meanwhile, so the speeds are lower than they could be."
+    board.event.emit(events.Finished("job-1", {"forms": forms, "prompts": [], "busy": 0.74, "notes": [busy]}))
+    QApplication.processEvents()
+    assert report.width() == width
+    cut = [w.text() for w in report.findChildren(QLabel) if w.isVisible() and w.text() and w.height() < w.fontMetrics().height()]
+    assert not cut
+    report.done(0)
+
+
 def test_what_cannot_be_run_has_no_speed(qtbot, board):
     for report in (REPORT | {"format": "gguf"}, REPORT | {"task": "encoder"}):
         made = ExportReport(board, {"folder": "/x/y", "report": report, "workspace": "/w", "variant": "cut"})

@@ -1,9 +1,11 @@
 """What an export is made of, that it computes what torch computes, and that a failed or cancelled one leaves nothing."""
 
+import ast
 import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -11,8 +13,8 @@ import pytest
 import torch
 
 from core.errors import Cancelled, UserError
+from core.export import examples, parity
 from core.export import onnx as exporting
-from core.export import parity
 from core.export.onnx import export
 from core.export.runtime import CausalSession, OnnxGenerator, open_session, read_graph, tensors_of
 from core.models import packed, save
@@ -301,6 +303,17 @@ def test_the_example_generates_what_the_runtime_does(exported):
     wanted = OnnxGenerator(folder).generate("the old sailor", max_new_tokens=12)["text"]
     assert run_example(folder, "the old sailor", "12") == wanted + "\n"
     assert "core" not in (folder / "example.py").read_text()
+    with pytest.raises(subprocess.CalledProcessError) as empty:
+        run_example(folder, "")
+    assert "The prompt is empty" in empty.value.stderr
+
+
+@pytest.mark.parametrize("name", ["classify", "draw", "embed", "generate", "rewrite"])
+def test_help_is_no_prompt_and_no_file(name, tmp_path):
+    """It was continued as a text, and images were drawn to a file of that name."""
+    shutil.copyfile(Path(examples.__file__).with_name(f"{name}.py"), tmp_path / "example.py")
+    assert run_example(tmp_path, "--help").startswith(ast.get_docstring(ast.parse((tmp_path / "example.py").read_text())))
+    assert [p.name for p in tmp_path.iterdir()] == ["example.py"]
 
 
 @pytest.mark.parametrize("make", [_gpt2, _gemma2, _bert, _distilbert], ids=lambda f: f.__name__.strip("_"))
