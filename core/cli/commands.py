@@ -643,6 +643,12 @@ def model_of(home: Workspace | None, name: str) -> str:
     known = home is not None and name in home.ids()
     if not known and folder.is_dir() and exports.holds_graph(folder):
         return exports.reference(folder)
+    if not known and (folder / exports.REPORT).is_file():
+        raise UserError(
+            "What {folder} holds was exported of a model that doesn't continue text.",
+            hint="Choose an exported language model.",
+            folder=name,
+        )
     if home is None:
         raise click.UsageError(f"{name} isn't the folder of an ONNX export, and a variant is of a workspace: name it with --workspace.")
     return home.variant(name).id
@@ -1363,6 +1369,8 @@ def _export(spec: ExportSpec, name: str, device: str, as_json: bool, debug: bool
         if isinstance(value, (str, int, float, bool)):
             made.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value))
     show(made)
+    for note in result["report"].get("notes") or ():
+        click.echo(f"note: {note}", err=True)
 
 
 @command("demo")

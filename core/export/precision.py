@@ -10,6 +10,7 @@ other runtimes want it). A text generator's own quantized variants are better th
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -142,6 +143,7 @@ def quantize(graph: Path, precision: str, windows: Tensor | None) -> int:
     kept: list[str] = []
     made = work / graph.name
     shared = {"per_channel": True, "weight_type": quantization.QuantType.QInt8, "use_external_data_format": False}
+    logging.getLogger().addFilter(_no_advice)  # which stays: adding it again changes nothing
     if precision == "int8-dynamic":
         quantization.quantize_dynamic(graph, made, op_types_to_quantize=PRODUCTS, extra_options={"MatMulConstBOnly": True}, **shared)
     else:
@@ -161,6 +163,11 @@ def quantize(graph: Path, precision: str, windows: Tensor | None) -> int:
     _restore(made, graph)
     shutil.rmtree(work)
     return len(kept)
+
+
+def _no_advice(record: logging.LogRecord) -> bool:
+    """False of what onnxruntime logs at every graph: to prepare it with a script of its own, for shapes that are inferred here."""
+    return "run pre-processing before quantization" not in record.getMessage()
 
 
 def _narrowing(graph: Path) -> list[str]:
