@@ -167,7 +167,7 @@ def quantize(graph: Path, precision: str, windows: Tensor | None) -> int:
 
 def _no_advice(record: logging.LogRecord) -> bool:
     """False of what onnxruntime logs at every graph: to prepare it with a script of its own, for shapes that are inferred here."""
-    return "run pre-processing before quantization" not in record.getMessage()
+    return "pre-processing before quantization" not in record.getMessage()
 
 
 def _narrowing(graph: Path) -> list[str]:
