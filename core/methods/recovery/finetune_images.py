@@ -19,8 +19,10 @@ from pydantic import field_validator
 from torch import Tensor
 
 from core.errors import UserError
+from core.events import Drawn
 from core.methods import Given, Outcome, method, training
 from core.methods.distillation import fewer_steps
+from core.methods.samples import Shower
 from core.models import diffusion
 from core.models.diffusion import Denoiser
 from core.params import Params, knob
@@ -28,6 +30,7 @@ from core.records import Ledger, SourceInfo
 from core.run import Run
 
 ASIDE = 512  # images with a noise and a level each, by which the best update is chosen
+DRAWN_IN = 32  # steps of the samples, of a model that isn't made for a number of them
 
 
 class FinetuneImagesParams(Params):
@@ -136,7 +139,8 @@ def finetune_images(model: Denoiser, params: FinetuneImagesParams, run: Run, giv
         precision="float32",
     )
     batches = feed(learn, given.seed)
-    how = {"run": run, "device": given.device, "vocabulary": 1, "hold": hold, "seed": given.seed, "work": given.work}
+    show = Shower(shown(model, teacher), run)
+    how = {"run": run, "device": given.device, "vocabulary": 1, "hold": hold, "seed": given.seed, "work": given.work, "show": show}
     trained = training.train(model, batches, loss_of, judge, settings, **how)
     if trained.held:
         weights = sum(module.weight.numel() for _, module in layers)
@@ -145,7 +149,21 @@ def finetune_images(model: Denoiser, params: FinetuneImagesParams, run: Run, giv
     if model.bits and trained.best_step:
         notes.append(f"Its weights don't lie on the grid of {model.bits} bits any more that they were rounded to.")
         model.bits = None
-    return Outcome(model, (trained.sentence(), *notes))
+    return Outcome(model, (trained.sentence(), *notes), files=show.files())
+
+
+def shown(model: Denoiser, teacher: Denoiser | None) -> Callable[[bool], dict[str, Any]]:
+    """What samples.Shower tells: what the teacher draws, where there's one, and what the model draws from the same noise."""
+    steps = model.steps or min(DRAWN_IN, model.schedule.total)
+    row = lambda who, drawer: Drawn(who, steps, fewer_steps.sheet(drawer.draw(fewer_steps.SHOWN, steps, seed=0)[0]), fewer_steps.SHOWN)
+    beside: list[Drawn] = []
+
+    def take(kept: bool) -> dict[str, Any]:
+        if teacher is not None and not beside:
+            beside.append(row("teacher", teacher))
+        return {"drawn": (*beside, row("student", model))}
+
+    return take
 
 
 def objective(model: Denoiser, teacher: Denoiser | None, places: Tensor) -> Callable[[Tensor], dict[str, Tensor]]:

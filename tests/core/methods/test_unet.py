@@ -10,11 +10,13 @@ import resources
 from core import methods
 from core.data.images import read_images
 from core.errors import UserError
+from core.events import Samples
 from core.methods import Given, checked, checkpoints, get
 from core.methods.distillation import fewer_steps
 from core.methods.quantization.grid import round_to_nearest
 from core.methods.recovery import finetune_images
 from core.methods.recovery.finetune_images import objective
+from core.methods.samples import FILE
 from core.models import diffusion, inspect, load, packed, save, size
 from core.models.verify import Verifier
 from core.run import Run
@@ -157,6 +159,13 @@ def test_a_pruned_model_heals_and_its_zeros_stay(pico_pipeline, taught, loss):
     assert all(torch.equal(m.weight == 0, zeros[name]) for name, m in diffusion.layers(outcome.model))
     assert f"{sum(int(m.sum()) for m in zeros.values()):,} zeros held" in outcome.notes[-1]
     assert outcome.model.schedule is pruned.schedule
+    seen = [e for e in run.events if isinstance(e, Samples)]
+    assert seen[0].step == 0
+    assert seen[-1].kept
+    assert [d.who for d in seen[-1].drawn] == (["teacher", "student"] if loss == "teacher" else ["student"])
+    assert seen[-1].drawn[-1].png == fewer_steps.sheet(outcome.model.draw(fewer_steps.SHOWN, 32, seed=0)[0])  # what's kept, drawn
+    assert seen[0].drawn[-1].png != seen[-1].drawn[-1].png
+    assert FILE in outcome.files
 
 
 def test_the_uncut_model_has_nothing_to_learn_from_itself(pico_pipeline, taught):
