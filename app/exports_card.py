@@ -35,6 +35,8 @@ class ExportRow(QWidget):
         words.addWidget(self.name)
         self.line = label(core_text(why) if why else self._line(), "muted", wrap=True)
         self.line.setObjectName("export_line")
+        if not why and record.max_abs is not None:
+            self.line.setToolTip(self.tr("Checked to: the largest difference of an output from torch's, over the whole check"))
         words.addWidget(self.line)
         row.addLayout(words, 1)
         self.more = tool_button("more", self.tr("What to do with this export"), self._menu, px=16)
@@ -44,7 +46,9 @@ class ExportRow(QWidget):
         self._fill(bool(why))
 
     def _line(self) -> str:
-        parts = ["ONNX", exports.title(self.record), fmt_bytes(self.record.bytes)]
+        profiles = {"fast": self.tr("fast"), "portable": self.tr("portable")}
+        title = exports.title(self.record.model_copy(update={"profile": profiles.get(self.record.profile, self.record.profile)}))
+        parts = ["ONNX", title, fmt_bytes(self.record.bytes)]
         if self.record.max_abs is not None:
             parts.append(self.tr("checked to {figure}").format(figure=fmt_number(self.record.max_abs, 2)))
         return " \u00b7 ".join(part for part in parts if part)

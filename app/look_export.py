@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.notes import note_text
-from app.text import fmt_bytes, fmt_count
+from app.text import core_text, fmt_bytes, fmt_count
 from app.theme import mono, numbers
 from app.tool_dialog import ToolDialog
 from app.widgets import Bar, ElidedLabel, EmptyState, button, label
 from core.records import LookExportSpec
 
 MOST = 40  # names of layers that are listed
+NARROW = 860  # px; below it the largest weights stand under the operators, or their names would be cut to nothing
 
 
 def netron() -> list[str]:
@@ -37,7 +39,7 @@ class LookDialog(ToolDialog):
     """Begins reading as it's made."""
 
     def __init__(self, board: Any, folder: str, parent: QWidget | None = None):
-        self.folder, self.result_ = folder, {}
+        self.folder, self.result_, self._parts = folder, {}, ()
         super().__init__(
             board,
             "look_export",
@@ -72,18 +74,35 @@ class LookDialog(ToolDialog):
     def finished_with(self, result: dict[str, Any]) -> None:
         self.result_ = result
         page = QWidget()
-        columns = QGridLayout(page)
-        columns.setContentsMargins(0, 0, 6, 0)
-        columns.setHorizontalSpacing(28)
-        columns.setVerticalSpacing(14)
-        columns.setColumnStretch(0, 2)
-        columns.setColumnStretch(1, 3)
-        top = Qt.AlignmentFlag.AlignTop
-        columns.addWidget(self._fused(result), 0, 0, top)
-        columns.addWidget(self._weights(result["contents"]["largest"]), 0, 1, 2, 1, top)
-        columns.addWidget(self._operators(result["contents"]), 1, 0, top)
-        columns.setRowStretch(2, 1)
+        self._columns = QGridLayout(page)
+        self._columns.setContentsMargins(0, 0, 6, 0)
+        self._columns.setHorizontalSpacing(28)
+        self._columns.setVerticalSpacing(14)
+        self._parts = (self._fused(result), self._operators(result["contents"]), self._weights(result["contents"]["largest"]))
+        self._place()
         self.scroll.setWidget(page)
+
+    def _place(self) -> None:
+        """The parts in two columns, in a narrow window in one."""
+        grid, narrow, top = self._columns, self.width() < NARROW, Qt.AlignmentFlag.AlignTop
+        fused, operators, weights = self._parts
+        for part in self._parts:
+            grid.removeWidget(part)
+        grid.addWidget(fused, 0, 0, top)
+        grid.addWidget(operators, 1, 0, top)
+        if narrow:
+            grid.addWidget(weights, 2, 0, top)
+        else:
+            grid.addWidget(weights, 0, 1, 2, 1, top)
+        grid.setColumnStretch(0, 2)
+        grid.setColumnStretch(1, 0 if narrow else 3)
+        grid.setHorizontalSpacing(0 if narrow else 28)
+        grid.setRowStretch(3, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._parts:
+            self._place()
 
     # -- the parts
 
@@ -137,6 +156,8 @@ class LookDialog(ToolDialog):
 
     def _why(self, found: dict[str, Any], report: dict[str, Any]) -> list[str]:
         out = []
+        if problem := self.result_.get("problem"):
+            out.append(core_text(problem["template"], **problem["values"]))
         left = (report.get("contents") or {}).get("unquantized") or []
         if left:
             shown = ", ".join(left[:MOST]) + (" …" if len(left) > MOST else "")

@@ -51,11 +51,11 @@ def button(words: str, pressed: Callable[[], object] | None = None, *, name: str
 
 
 class ElidedLabel(QLabel):
-    """One line that ends in … where it doesn't fit, with all of it as the tooltip."""
+    """One line that ends in … where it doesn't fit, with all of it as the tooltip where no other was given."""
 
     def __init__(self, words: str = "", role: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight):
         super().__init__(words)
-        self._mode = mode
+        self._mode, self._tip = mode, ""
         if role:
             self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -68,12 +68,16 @@ class ElidedLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(20, self.sizeHint().height())
 
+    def setToolTip(self, tip: str) -> None:
+        self._tip = tip
+        super().setToolTip(tip)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         metrics = QFontMetrics(self.font())
         shown = metrics.elidedText(self.text(), self._mode, self.width())
-        tip = self.text() if shown != self.text() else ""
+        tip = self._tip or (self.text() if shown != self.text() else "")
         if self.toolTip() != tip:
-            self.setToolTip(tip)
+            super().setToolTip(tip)
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.rect(), int(self.alignment() | Qt.AlignmentFlag.AlignVCenter), shown)

@@ -1286,8 +1286,11 @@ def draw_export(folder: str, workspace: str, variant: str | None, to: str, as_js
 def inspect_onnx(folder: str, as_json: bool, debug: bool) -> None:
     """What an exported graph is made of: operators, what was fused or packed, and where its bytes are."""
     from core.export.contents import contents
+    from core.export.runtime import data_problem
 
     found = contents(Path(folder))
+    if problem := data_problem(Path(folder)):
+        click.echo(f"note: {problem}", err=True)
     if as_json:
         return document(found)
     nodes = table("operator", ">nodes", "in the standard", title="Operators")

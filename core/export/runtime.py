@@ -108,6 +108,15 @@ def referenced(model: onnx.ModelProto) -> dict[str, list[tuple[int, int]]]:
     return {name: sorted(ranges) for name, ranges in files.items()}
 
 
+def data_problem(folder: Path) -> UserError | None:
+    """What `check_data` finds about the export in a folder; None where its weights are all there."""
+    try:
+        check_data(folder, read_graph(folder))
+    except UserError as problem:
+        return problem
+    return None
+
+
 def check_data(folder: Path, model: onnx.ModelProto) -> None:
     """Raises UserError where an external data file is missing or ends before what the graph refers to."""
     for name, ranges in referenced(model).items():

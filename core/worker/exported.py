@@ -16,7 +16,7 @@ from core.decode.side_by_side import BUSY, side_by_side
 from core.errors import UserError
 from core.export import classify, drawing, seq2seq
 from core.export.contents import contents
-from core.export.runtime import graph_file
+from core.export.runtime import data_problem, graph_file
 from core.export.scorer import load_exported
 from core.methods.distillation import fewer_steps
 from core.models import devices, diffusion, load
@@ -216,7 +216,9 @@ def look(job: Job, run: Run) -> dict[str, Any]:
     folder = Path(spec.folder)
     report = read_json(folder / exports.REPORT) if (folder / exports.REPORT).is_file() else {}
     graph = folder / seq2seq.DECODER if (folder / seq2seq.DECODER).is_file() else graph_file(folder)
-    return {"contents": contents(graph), "report": report, "graph": str(graph)}
+    found = {"contents": contents(graph), "report": report, "graph": str(graph)}
+    problem = data_problem(graph)
+    return found | {"problem": {"template": problem.template, "values": problem.values} if problem else None}
 
 
 def offered(job: Job, run: Run) -> dict[str, Any]:

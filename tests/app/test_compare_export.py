@@ -1,12 +1,13 @@
 """An export beside torch in the window: texts with where they part, classes with probabilities, and what a graph is made of."""
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from app import look_export, provider_choice
 from app.compare_export import ClassifyDialog, CompareDialog, marked
 from app.exports_card import ExportRow
 from app.look_export import LookDialog
+from app.widgets import ElidedLabel
 from core import events
 from core.records import ExportRecord
 from tests.app.decode_invented import FakeBoard, make_workspace
@@ -142,6 +143,34 @@ def test_of_two_graphs_it_is_said_which_is_shown(qtbot, board):
     assert "Of the two graphs, this is the decoder's; the encoder's is beside it." in shown(dialog)
 
 
+def test_in_a_narrow_window_weights_stand_below_and_their_names_are_read(qtbot, board):
+    name = "model.model.layers.11.self_attn.q_proj.weight.codes"
+    largest = [{"name": name, "type": "int8", "shape": [768, 1, 256], "bytes": 196608}]
+    dialog = LookDialog(board, "/x/pico")
+    qtbot.addWidget(dialog)
+    dialog.resize(720, 520)
+    dialog.show()
+    dialog._ended(events.Finished(dialog.job, LOOKED | {"contents": LOOKED["contents"] | {"largest": largest}}, 0.1))
+    QApplication.processEvents()
+    shown_name = next(w for w in dialog.findChildren(ElidedLabel) if w.text() == name)
+    assert shown_name.width() >= shown_name.sizeHint().width()
+    _, operators, weights = dialog._parts
+    assert weights.y() > operators.y()
+    dialog.setMinimumSize(0, 0)
+    dialog.resize(980, 680)
+    QApplication.processEvents()
+    assert weights.y() < operators.y()
+
+
+def test_weights_that_are_not_there_are_told(qtbot, board):
+    dialog = LookDialog(board, "/x/pico")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    problem = {"template": "The weights' file {file} is missing beside {graph}.", "values": {"file": "a.data", "graph": "a.onnx"}}
+    dialog._ended(events.Finished(dialog.job, LOOKED | {"problem": problem}, 0.1))
+    assert "The weights' file a.data is missing beside a.onnx." in shown(dialog)
+
+
 def test_netron_opens_the_graph(qtbot, board, monkeypatch):
     opened = []
     monkeypatch.setattr(look_export, "netron", lambda: ["netron"])
@@ -200,6 +229,9 @@ def test_an_export_in_the_inspector(qtbot, board, tmp_path):
         "Show folder",
         "Forget it",
     ]
+    rows[1].show()
+    rows[1].grab()
+    assert rows[1].name.toolTip() == there.folder  # a name that fits took it away
     rows[0].forget()
     assert library.exports(variant.id) == [there]
     library.close()

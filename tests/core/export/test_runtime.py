@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from core.errors import UserError
-from core.export.runtime import OnnxGenerator, open_session
+from core.export.runtime import OnnxGenerator, data_problem, open_session
 from core.models.load import load
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -161,6 +161,14 @@ def test_sentences(copied, damage, sentence):
         OnnxGenerator(copied)
     assert caught.value.hint
     assert caught.value.kind != "internal"
+
+
+def test_what_is_wrong_with_the_weights_is_known_without_opening_them(copied):
+    assert data_problem(copied) is None
+    _short_data(copied)
+    assert "cut short" in data_problem(copied).sentence
+    _without_data(copied)
+    assert "missing" in data_problem(copied).sentence
 
 
 def test_a_folder_that_isn_t_there(tmp_path):
