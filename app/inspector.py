@@ -69,7 +69,7 @@ class Inspector(QFrame):
         row.setSpacing(6)
         for b in (self.export, self.draft, self.evaluate):
             b.setStyleSheet("padding: 0 6px;")
-        for b, stretch in ((self.export, 5), (self.draft, 6)):
+        for b, stretch in ((self.export, 3), (self.draft, 4)):
             b.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             row.addWidget(b, stretch)
         row.addWidget(self.evaluate)
