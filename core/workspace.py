@@ -124,6 +124,14 @@ class Workspace:
             named = [v for v in self.variants() if v.name == variant]
             if len(named) == 1:
                 return named[0]
+            if named:
+                raise UserError(
+                    "{count} variants are called {name}: {ids}.",
+                    hint="Say by its id which one is meant.",
+                    count=len(named),
+                    name=variant,
+                    ids=", ".join(v.id for v in named),
+                ) from None
             raise UserError(
                 "There is no variant {variant} in this workspace.{suggestion}",
                 hint="Look at the list of variants.",

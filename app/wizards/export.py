@@ -241,6 +241,12 @@ class FolderPage(Page):
         self.files.show_pairs([(name, spoken(what)) for name, what in plan.files()])
         self._changed()
 
+    def chosen(self) -> str:
+        """What will be made, in the words of what was chosen: some of it was remembered from the last export."""
+        combos = (self.types, self.profiles, self.activations, self.precisions, self.layouts, self.runtimes)
+        format = self.formats.buttons[self.formats.current].text()
+        return " \u00b7 ".join([format, *(combo.currentText() for combo in combos if not combo.isHidden())])
+
     def _fill_precisions(self) -> None:
         """Those that the chosen variant has; what was wanted stays wanted for the next one that has it."""
         plan, combo = self.wizard.plan, self.precisions
@@ -306,6 +312,7 @@ class ReviewPage(Page):
         self.facts.show_pairs(
             [
                 (self.tr("Model"), source.name),
+                (self.tr("Format"), self.wizard.folder.chosen()),
                 (self.tr("Folder"), plan.to),
                 (
                     self.tr("Size"),

@@ -127,6 +127,14 @@ def test_a_near_name_is_suggested(workspace, add_variant):
         workspace.variant(made.id[:-1])
 
 
+def test_of_several_with_a_name_none_is_taken(workspace, add_variant):
+    """It was said that there's none."""
+    made = [add_variant(workspace, "twice") for _ in range(2)]
+    with pytest.raises(UserError, match="2 variants are called twice") as caught:
+        workspace.variant("twice")
+    assert all(v.id in caught.value.sentence for v in made)
+
+
 def test_the_root_of_a_line(workspace, add_variant):
     a = add_variant(workspace, "a")
     b = add_variant(workspace, "b", parent=a.id)

@@ -72,6 +72,11 @@ def test_layout_and_runtime_are_asked_for_and_remembered(qtbot, wizard, board, t
     assert [name for name, _ in w.plan.files()][:2] == ["onnx/model*.onnx", "onnx/model*.onnx_data"]
     w.folder.field.set_path(str(tmp_path / "out"))
     w.next()
+    said = [label.text() for label in w.review.facts.findChildren(QLabel)]
+    assert (
+        "ONNX \u00b7 Portable: batches and padding \u00b7 float32: exact \u00b7 For Transformers.js \u00b7 onnxruntime 1.18 or later"
+        in said
+    )
     w.finish()
     spec, _, _ = board.submitted[0]
     assert (spec.onnx.layout, spec.onnx.runtime) == ("transformers.js", "1.18")
