@@ -361,7 +361,8 @@ class _Work:
             _, trained = self.train(plan, layers, max(FEWEST, int(TRYING * whole / len(tried) / paces[layers])))
             alpha = trained.best["acceptance"]
             found[layers] = predicted(alpha, lines(layers), self.params.gamma)[1] if lines else alpha
-            self.run.log(f"{layers} layers: acceptance {alpha:.3f} after {trained.steps} steps, {found[layers]:.3f} predicted")
+            what = f"{layers} layer{'s' * (layers != 1)}: acceptance {alpha:.3f} after {trained.steps} steps"
+            self.run.log(f"{what}, a speed-up of {found[layers]:.2f} predicted" if lines else what)
         return max(found, key=found.__getitem__)
 
     # -- training
