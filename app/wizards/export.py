@@ -545,11 +545,17 @@ class ExportReport(QDialog):
         if r.get("file"):
             out.append((self.tr("File"), str(r["file"])))
         if r.get("max_abs") is not None:
-            out.append((self.tr("Largest difference in a logit"), fmt_number(float(r["max_abs"]), 3)))
+            scored = r.get("task", "causal-lm") in ("causal-lm", "classifier")  # others give vectors, or the noise of an image
+            what = self.tr("Largest difference in a logit") if scored else self.tr("Largest difference of an output")
+            out.append((what, fmt_number(float(r["max_abs"]), 3)))
         if r.get("top1") is not None:
-            tokens = r.get("tokens")
             text = fmt_percent(float(r["top1"]), 1)
-            out.append((self.tr("Same first choice"), self.tr("{share} of {n} tokens").format(share=text, n=tokens) if tokens else text))
+            if r.get("task") == "classifier":
+                if r.get("classified"):
+                    text = self.tr("{share} of {n} answers").format(share=text, n=r["classified"])
+            elif r.get("tokens"):
+                text = self.tr("{share} of {n} tokens").format(share=text, n=r["tokens"])
+            out.append((self.tr("Same first choice"), text))
         if r.get("kl") is not None:
             out.append((self.tr("KL divergence from the model"), fmt_number(max(float(r["kl"]), 0.0), 3)))
         seconds = r.get("seconds")

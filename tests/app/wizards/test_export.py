@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
+from app.text import fmt_percent
 from app.wizards.export import ExportReport, ExportWizard
 from app.wizards.plans import NOTHING
 from core import events
@@ -155,6 +156,20 @@ def test_the_report_keeps_its_width_and_cuts_no_line_when_speeds_come(qtbot, boa
     cut = [w.text() for w in report.findChildren(QLabel) if w.isVisible() and w.text() and w.height() < w.fontMetrics().height()]
     assert not cut
     report.done(0)
+
+
+def test_figures_are_called_what_they_are(qtbot, board):
+    """A UNet has no logits, and a classifier's choices aren't tokens."""
+    said = {}
+    for task in ("causal-lm", "classifier", "diffusion"):
+        made = ExportReport(board, {"folder": "/x/y", "report": REPORT | {"task": task, "classified": 48}})
+        qtbot.addWidget(made)
+        said[task] = dict(made._figures())
+        made.done(0)
+    assert said["causal-lm"]["Same first choice"] == f"{fmt_percent(1.0, 1)} of 256 tokens"
+    assert said["classifier"]["Same first choice"] == f"{fmt_percent(1.0, 1)} of 48 answers"
+    assert "Largest difference in a logit" in said["classifier"]
+    assert "Largest difference of an output" in said["diffusion"]
 
 
 def test_what_cannot_be_run_has_no_speed(qtbot, board):

@@ -132,6 +132,8 @@ def test_int8(classifier, tmp_path, kind, caplog):
     whole = sum(t.data_type == onnx.TensorProto.INT8 and len(t.dims) == 2 for t in read_graph(folder).graph.initializer)
     assert whole == 14 - dense
     assert {p.name for p in folder.iterdir()} <= {GRAPH, f"{GRAPH}.data"}  # nothing of the quantizer's own stays
+    assert figures["classified"] == 48
+    assert "the most likely class" in [c["check"] for c in figures["checks"]]
     assert "pre-processing" not in caplog.text  # onnxruntime's advice at every graph, which would be shown as a warning
 
 
