@@ -56,12 +56,14 @@ def models(workspace: Workspace, variants: Iterable[Variant]) -> list[Variant]:
     for variant in variants:
         if variant.info.task != "causal-lm":
             continue
-        for record in workspace.exports(variant.id):
-            if not why_not(record):
-                ledger = variant.ledger.model_copy(update={"bytes_on_disk": record.bytes})
-                name = f"{variant.name} ({title(record)})"
-                changes = {"id": reference(record.folder), "name": name, "parent": variant.id, "ledger": ledger, "created": record.made}
-                out.append(variant.model_copy(update=changes))
+        records = [record for record in workspace.exports(variant.id) if not why_not(record)]
+        titles = [title(record) for record in records]
+        for record, words in zip(records, titles, strict=True):
+            ledger = variant.ledger.model_copy(update={"bytes_on_disk": record.bytes})
+            alike = titles.count(words) > 1  # those of exact and of rounded products, say: the folder tells them apart
+            name = f"{variant.name} ({words}, {Path(record.folder).name})" if alike else f"{variant.name} ({words})"
+            changes = {"id": reference(record.folder), "name": name, "parent": variant.id, "ledger": ledger, "created": record.made}
+            out.append(variant.model_copy(update=changes))
     return out
 
 

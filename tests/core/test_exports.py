@@ -70,3 +70,5 @@ def test_exports_stand_where_variants_do(home, add_variant, tmp_path):
     assert exports.folder_of(variant.id) is None
     assert exports.find(home, tmp_path / "a")[0].id == variant.id
     assert exports.find(home, tmp_path / "gone") is None
+    home.add_export(variant.id, exported(tmp_path / "b"))  # another of the same title
+    assert [v.name for v in exports.models(home, home.variants())] == ["pico (fast, 8-bit, a)", "pico (fast, 8-bit, b)"]
