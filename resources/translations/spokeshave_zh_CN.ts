@@ -2200,12 +2200,20 @@ The test's power is the chance that it sees a difference which is there.</source
             <translation>logit 最大差异</translation>
         </message>
         <message>
-            <source>Same first choice</source>
-            <translation>首选相同</translation>
+            <source>Largest difference of an output</source>
+            <translation>输出的最大差异</translation>
+        </message>
+        <message>
+            <source>{share} of {n} answers</source>
+            <translation>{n} 个回答中的 {share}</translation>
         </message>
         <message>
             <source>{share} of {n} tokens</source>
             <translation>{n} 个词元中的 {share}</translation>
+        </message>
+        <message>
+            <source>Same first choice</source>
+            <translation>首选相同</translation>
         </message>
         <message>
             <source>KL divergence from the model</source>
@@ -2231,8 +2239,20 @@ The test's power is the chance that it sees a difference which is there.</source
     <context>
         <name>ExportRow</name>
         <message>
+            <source>Checked to: the largest difference of an output from torch's, over the whole check</source>
+            <translation>校验到：整个校验中输出与 torch 的最大差异</translation>
+        </message>
+        <message>
             <source>What to do with this export</source>
             <translation>对这个导出可以做什么</translation>
+        </message>
+        <message>
+            <source>fast</source>
+            <translation>快速</translation>
+        </message>
+        <message>
+            <source>portable</source>
+            <translation>通用</translation>
         </message>
         <message>
             <source>checked to {figure}</source>
@@ -5475,6 +5495,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>Model</source>
             <translation>模型</translation>
+        </message>
+        <message>
+            <source>Format</source>
+            <translation>格式</translation>
         </message>
         <message>
             <source>Folder</source>
@@ -11669,6 +11693,14 @@ Drop a folder or a .gguf file here.</source>
             <translation>请查看变体列表。</translation>
         </message>
         <message>
+            <source>{count} variants are called {name}: {ids}.</source>
+            <translation>有 {count} 个变体叫 {name}：{ids}。</translation>
+        </message>
+        <message>
+            <source>Say by its id which one is meant.</source>
+            <translation>请用 id 说明指的是哪一个。</translation>
+        </message>
+        <message>
             <source>There is no variant {variant} in this workspace.{suggestion}</source>
             <translation>这个工作区中没有变体 {variant}。{suggestion}</translation>
         </message>
@@ -11841,12 +11873,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>权重以 float32 存储：导出结果是模型自身文件的 {n} 倍。</translation>
         </message>
         <message>
-            <source>the most likely token</source>
-            <translation>最可能的词元</translation>
+            <source>the most likely class</source>
+            <translation>最可能的类别</translation>
         </message>
         <message>
             <source>{ties} exact ties fell the other way</source>
             <translation>{ties} 处完全并列的选择落在另一边</translation>
+        </message>
+        <message>
+            <source>the most likely token</source>
+            <translation>最可能的词元</translation>
         </message>
         <message>
             <source>the whole text at once</source>

@@ -342,7 +342,7 @@ def write_ts(path: Path, language: str, keys: list[Key], known: dict[Key, str]) 
 
 
 def release(path: Path) -> bool:
-    """Makes the .qm beside a .ts; False where lrelease isn't at hand."""
+    """Makes the .qm beside a .ts; False where lrelease isn't at hand. It's put in place whole: running windows read it as it lies there."""
     tool = (
         shutil.which("pyside6-lrelease", path=str(Path(sys.executable).parent))
         or shutil.which("pyside6-lrelease")
@@ -350,7 +350,9 @@ def release(path: Path) -> bool:
     )
     if tool is None:
         return False
-    subprocess.run([tool, "-silent", str(path), "-qm", str(path.with_suffix(".qm"))], check=True)
+    part = path.with_suffix(".part")
+    subprocess.run([tool, "-silent", str(path), "-qm", str(part)], check=True)
+    part.replace(path.with_suffix(".qm"))
     return True
 
 
