@@ -97,10 +97,16 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False, options
 # ---- making it ------------------------------------------------------------------------------------------------------------
 
 
-def _make(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
-    """The export as it was asked for; where that fails its check, exact, and then portable, which its notes say."""
+def _make(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: list[int] | None = None) -> dict[str, Any]:
+    """The export as it was asked for; where that fails its check, rounded in shorter blocks, then exact, and then portable, which its
+    notes say. blocks: in which activations may be rounded, the longest first; those that were tried are taken off."""
+    if blocks is None:
+        from core.export.rounding import BLOCKS  # torch: not until it's needed
+
+        blocks = list(BLOCKS)
+    untried = len(blocks)
     try:
-        return _attempt(folder, made, run, options)
+        return _attempt(folder, made, run, options, blocks)
     except UserError as error:
         if error.kind != "check":
             raise
@@ -111,13 +117,15 @@ def _make(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str,
                 failed = json.loads(error.detail or "[]")
             except ValueError:  # not a check of figures: rounding isn't why
                 raise error from None
+            if 0 < len(blocks) < untried:
+                return {"rounding_checks": failed} | _make(folder, made, run, options, blocks)
             report = _make(folder, made, run, options.model_copy(update={"activations": "float32"}))
             notes = report["notes"]
             notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
             return report | {"rounding_checks": failed}
         if options.profile == "fast":
             run.warn(f"the fused graph failed its check: {error}")
-            report = _attempt(folder, made, run, options.model_copy(update={"profile": "portable"}))
+            report = _attempt(folder, made, run, options.model_copy(update={"profile": "portable"}), [])
             notes = report["notes"]
             notes.append("The fused graph failed its check, so the portable profile was written.")
             return report
@@ -132,7 +140,7 @@ def _stage(run: Run, seconds: dict[str, float], title: str, key: str) -> Iterato
     seconds[key] = time.perf_counter() - begun
 
 
-def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
+def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: list[int]) -> dict[str, Any]:
     from core.export import precision, seq2seq
     from core.models import inspect
 
@@ -144,11 +152,12 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[s
     if info.task != "diffusion":
         _refuse(info)
     precision.refuse(info, options.precision)
-    make = _attempt_unet if info.task == "diffusion" else _attempt_one
-    return make(folder, made, run, options)
+    if info.task == "diffusion":
+        return _attempt_unet(folder, made, run, options)
+    return _attempt_one(folder, made, run, options, blocks)
 
 
-def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> dict[str, Any]:
+def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: list[int]) -> dict[str, Any]:
     """A model that is one graph."""
     from core.models.load import load  # torch and transformers: not until they're needed
 
@@ -172,7 +181,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions) -> di
         many = not causal and options.precision != "float32"
         answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name, many=many)
         if options.activations == "int8" and quants:
-            rounded, tried = _rounding(model, quants, answers, run, notes)
+            rounded, tried = _rounding(model, quants, answers, run, notes, blocks)
         elif options.activations == "int8":
             notes.append("Activations are rounded before quantized layers only, and this variant has none: its products are exact.")
         window = parity.window_of(model.config.get_text_config()) if causal else None
@@ -435,15 +444,17 @@ def _refuse_memory(info: SourceInfo) -> None:
 
 
 def _rounding(
-    model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str]
+    model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], blocks: list[int]
 ) -> tuple[int | None, dict[str, dict[str, float]]]:
-    """(the block in which activations may be rounded; None, and a note, where they're better left alone; what each that was tried gave)."""
+    """(the first of `blocks` in which activations may be rounded; None, and a note, where they're better left alone; what each that was
+    tried gave). Those that were tried are taken off `blocks`."""
     from core.export import rounding
 
     if "prompt" not in answers:
         notes.append("Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.")
         return None, {}
-    block, tried = rounding.block_for(model, quants, answers, run)
+    block, tried = rounding.block_for(model, quants, answers, run, blocks)
+    del blocks[: len(tried)]
     if block is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
     return block, tried

@@ -8,13 +8,14 @@ A graph for one text at a time is asked texts of several lengths instead of batc
 
 Exact exports, quantized ones too, since torch is asked on the same grid: the largest difference of logits (or hidden states) is
 limited, and the most likely token is the same everywhere but at exact ties. Where activations are rounded: the KL divergence of
-the probabilities is limited, and the share of tokens that change.
+the probabilities is limited, to more in a text of fewer tokens, and the share of tokens that change.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -222,6 +223,8 @@ class _Checks:
             judged = divergence(wanted, found) if np.isfinite(worst) else np.inf
             self.kl = max(self.kl, judged)
         limit = self.limits["kl" if "kl" in self.limits else "max_abs"]
+        if self.limits == ROUNDED:  # a mean over fewer tokens sways more
+            limit *= math.sqrt(max(1.0, TOKENS / (found.size / found.shape[-1])))
         self.add(title, judged, limit, judged <= limit)
         return worst
 

@@ -33,14 +33,14 @@ def round_blocks(x: Tensor, block: int) -> Tensor:
 
 
 def block_for(
-    model: nn.Module, names: Iterable[str], answers: dict[str, np.ndarray], run: Run
+    model: nn.Module, names: Iterable[str], answers: dict[str, np.ndarray], run: Run, blocks: Iterable[int] = BLOCKS
 ) -> tuple[int | None, dict[str, dict[str, float]]]:
-    """(the longest of BLOCKS with which the named dense layers, on their grid's exact values, may round their inputs; None where each
+    """(the first of `blocks` with which the named dense layers, on their grid's exact values, may round their inputs; None where each
     changes too much; {block: {kl, top1}} of those that were tried). answers: of `parity.reference`."""
     tried: dict[str, dict[str, float]] = {}
     layers = [m for m in map(model.get_submodule, names) if isinstance(m, nn.Linear) and not isinstance(m, RoundedInputLinear)]
     ids, wanted = torch.from_numpy(answers["ids"])[None], answers["answer"]
-    for block in BLOCKS:
+    for block in blocks:
         run.check_cancelled()
         found = _ask(model, layers, ids, block)
         kl, top1 = parity.divergence(wanted, found), float((found.argmax(-1) == wanted.argmax(-1)).mean())
