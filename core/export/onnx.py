@@ -97,16 +97,16 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False, options
 # ---- making it ------------------------------------------------------------------------------------------------------------
 
 
-def _make(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: list[int] | None = None) -> dict[str, Any]:
-    """The export as it was asked for; where that fails its check, rounded in shorter blocks, then exact, and then portable, which its
-    notes say. blocks: in which activations may be rounded, the longest first; those that were tried are taken off."""
-    if blocks is None:
-        from core.export.rounding import BLOCKS  # torch: not until it's needed
+def _make(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: list[tuple[int, float]] | None = None) -> dict[str, Any]:
+    """The export as it was asked for; where that fails its check, rounded in gentler ways, then exact, and then portable, which its
+    notes say. ways: in which activations may be rounded, the fastest first; those that were tried are taken off."""
+    if ways is None:
+        from core.export.rounding import WAYS  # torch: not until it's needed
 
-        blocks = list(BLOCKS)
-    untried = len(blocks)
+        ways = list(WAYS)
+    untried = len(ways)
     try:
-        return _attempt(folder, made, run, options, blocks)
+        return _attempt(folder, made, run, options, ways)
     except UserError as error:
         if error.kind != "check":
             raise
@@ -117,8 +117,8 @@ def _make(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: list
                 failed = json.loads(error.detail or "[]")
             except ValueError:  # not a check of figures: rounding isn't why
                 raise error from None
-            if 0 < len(blocks) < untried:
-                return {"rounding_checks": failed} | _make(folder, made, run, options, blocks)
+            if 0 < len(ways) < untried:
+                return {"rounding_checks": failed} | _make(folder, made, run, options, ways)
             report = _make(folder, made, run, options.model_copy(update={"activations": "float32"}))
             notes = report["notes"]
             notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
@@ -140,7 +140,7 @@ def _stage(run: Run, seconds: dict[str, float], title: str, key: str) -> Iterato
     seconds[key] = time.perf_counter() - begun
 
 
-def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: list[int]) -> dict[str, Any]:
+def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: list[tuple[int, float]]) -> dict[str, Any]:
     from core.export import precision, seq2seq
     from core.models import inspect
 
@@ -154,10 +154,10 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: l
     precision.refuse(info, options.precision)
     if info.task == "diffusion":
         return _attempt_unet(folder, made, run, options)
-    return _attempt_one(folder, made, run, options, blocks)
+    return _attempt_one(folder, made, run, options, ways)
 
 
-def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, blocks: list[int]) -> dict[str, Any]:
+def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: list[tuple[int, float]]) -> dict[str, Any]:
     """A model that is one graph."""
     from core.models.load import load  # torch and transformers: not until they're needed
 
@@ -181,7 +181,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, block
         many = not causal and options.precision != "float32"
         answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name, many=many)
         if options.activations == "int8" and quants:
-            rounded, tried = _rounding(model, quants, answers, run, notes, blocks)
+            rounded, tried = _rounding(model, quants, answers, run, notes, ways)
         elif options.activations == "int8":
             notes.append("Activations are rounded before quantized layers only, and this variant has none: its products are exact.")
         window = parity.window_of(model.config.get_text_config()) if causal else None
@@ -195,8 +195,9 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, block
             precision.check_range(model, functools.partial(model, input_ids=torch.from_numpy(answers["ids"])[None]))
         precision.halve(model, precision.HALVES[options.precision])
     with stage("Tracing", "trace"):
-        packed = trace.pack_linears(model, quants, rounded=rounded)
-        rounds = bool(packed["nbits"] and rounded)
+        exact = rounded.exact if rounded else frozenset()
+        packed = trace.pack_linears(model, quants, rounded=rounded.block if rounded else None, exact=exact)
+        rounds = sum(isinstance(m, trace.NBitsLinear) and m.level == trace.ROUNDED for m in model.modules()) if rounded else 0
         unquantized = [n for n, _ in linears(model, head=True)] if quants else []
         program, plan = _capture(loaded.info, model, options.profile, notes)
     with stage("Writing the graph", "convert"):
@@ -230,7 +231,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, block
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
             "quantized": packed,
-            "limits": _limits(loaded.info.task, options.precision, rounds),
+            "limits": _limits(loaded.info.task, options.precision, bool(rounds)),
         }
         figures = parity.check(made, answers, expected, run)
     figures |= _compared(made, theirs, loaded, options, run, notes)
@@ -444,20 +445,20 @@ def _refuse_memory(info: SourceInfo) -> None:
 
 
 def _rounding(
-    model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], blocks: list[int]
-) -> tuple[int | None, dict[str, dict[str, float]]]:
-    """(the first of `blocks` in which activations may be rounded; None, and a note, where they're better left alone; what each that was
-    tried gave). Those that were tried are taken off `blocks`."""
+    model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], ways: list[tuple[int, float]]
+) -> tuple[Any, dict[str, dict[str, float]]]:
+    """(the first of `ways` in which activations may be rounded, as rounding.Rounding; None, and a note, where they're better left alone;
+    what each that was tried gave). Those that were tried are taken off `ways`."""
     from core.export import rounding
 
     if "prompt" not in answers:
         notes.append("Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.")
         return None, {}
-    block, tried = rounding.block_for(model, quants, answers, run, blocks)
-    del blocks[: len(tried)]
-    if block is None:
+    way, tried = rounding.way_for(model, quants, answers, run, ways)
+    del ways[: len(tried)]
+    if way is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
-    return block, tried
+    return way, tried
 
 
 def _capture(info: SourceInfo, model: Any, profile: str, notes: list[str]) -> tuple[Any, Any]:
@@ -614,7 +615,7 @@ def _unequal(signature: Any, config: dict[str, Any]) -> list[str]:
     return notes
 
 
-def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, Any], source: int, rounds: bool) -> list[str]:
+def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, Any], source: int, rounds: int) -> list[str]:
     notes = []
     held = figures["data_bytes"] + figures["graph_bytes"]
     if quants:
@@ -622,7 +623,7 @@ def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, An
     if packed["int8"]:
         notes.append(f"{packed['int8']} of them are stored as int8 and widened when the file is loaded: small on disk, float32 in memory.")
     if rounds:
-        notes.append(f"{packed['nbits']} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.")
+        notes.append(f"{rounds} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.")
     if any(q.zero is not None and q.bits < 8 for q in quants.values()):
         notes.append("The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.")
     if source and held > 1.5 * source:

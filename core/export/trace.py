@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -329,25 +329,29 @@ def unpack_linears(model: nn.Module) -> dict[str, QuantWeight]:
     return quants
 
 
-def pack_linears(model: nn.Module, quants: dict[str, QuantWeight], *, rounded: int | None = None) -> dict[str, int]:
+def pack_linears(
+    model: nn.Module, quants: dict[str, QuantWeight], *, rounded: int | None = None, exact: Collection[str] = ()
+) -> dict[str, int]:
     """Puts NBitsLinear, or else Int8Linear, where the named layers are; returns how many of each: {'nbits': n, 'int8': n}.
 
     rounded: activations may be rounded to int8 in blocks of so many, which makes 8 bits fast too (not in layers whose input the
-    model rounds itself).
+    model rounds itself, and not in those called `exact`).
     An embedding becomes Rows of such a layer: of the output layer where they're tied, which then counts alone.
     """
     made = {"nbits": 0, "int8": 0}
     held: dict[int, nn.Module] = {}  # by the dense weight that was shared
+    spared = {id(model.get_submodule(name).weight) for name in exact}
     for name, quant in quants.items():
         old = model.get_submodule(name)
         own = isinstance(old, RoundedInputLinear)
-        block = nbits_block(quant, 8, rounded) if rounded and not own else nbits_block(quant)
+        rounds = rounded and not own and id(old.weight) not in spared
+        block = nbits_block(quant, 8, rounded) if rounds else nbits_block(quant)
         bias, shared = getattr(old, "bias", None), None if own else held.get(id(old.weight))
         if shared is not None:  # the output layer, after the embedding
             shared.bias = _bias(bias)
             replace(model, name, shared)
             continue
-        level = ROUNDED if rounded and not own else EXACT
+        level = ROUNDED if rounds else EXACT
         new = Int8Linear(quant, bias) if block is None else NBitsLinear(quant, block, bias, level)
         made["int8" if block is None else "nbits"] += 1
         if isinstance(old, _Dense):

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from core.errors import Cancelled, UserError
-from core.export import examples, parity
+from core.export import examples, parity, rounding
 from core.export import onnx as exporting
 from core.export.onnx import export
 from core.export.runtime import CausalSession, OnnxGenerator, open_session, read_graph, tensors_of
@@ -443,19 +443,33 @@ def test_rounded_activations_are_judged_by_probabilities(tmp_path, monkeypatch):
     assert levels == {4}
 
 
+def test_where_all_layers_change_too_much_the_worst_stay_exact(tmp_path, monkeypatch):
+    """The graph has both kinds of product, and the report counts those that round; a tied output layer goes with its embedding."""
+    source = make_pico(tmp_path / "model", layers=1, hidden=64)
+    folder = with_table(source, tmp_path / "quantized", 8, None)
+    monkeypatch.setitem(parity.ROUNDED, "kl", 1.0)
+    monkeypatch.setitem(parity.ROUNDED, "top1", 0.5)
+    monkeypatch.setattr(rounding, "WAYS", ((16, 0.5),))
+    report = export(folder, tmp_path / "out", Run(), options=OnnxOptions(activations="int8"))
+    assert report["activations"] == "int8"
+    assert report["nodes"]["MatMulNBits"] == 4
+    assert any(note.startswith("4 of them multiply activations rounded") for note in report["notes"])
+
+
 def test_activations_that_may_not_be_rounded_stay_as_they_are(pico_llama, monkeypatch):
     loaded = load(pico_llama, dtype="float32")
     answers = parity.reference(loaded.model, loaded.tokenizer, Run(), context=64, cache_name=_cache_name(loaded.model))
     layers = dict.fromkeys(name for name, _ in linears(loaded.model))
     monkeypatch.setitem(parity.ROUNDED, "kl", 0.0)
     notes = []
-    blocks = [32, 16]
-    block, tried = exporting._rounding(loaded.model, layers, answers, Run(), notes, blocks)
-    assert (block, blocks) == (None, [])
+    ways = list(rounding.WAYS)
+    way, tried = exporting._rounding(loaded.model, layers, answers, Run(), notes, ways)
+    assert (way, ways) == (None, [])
+    assert tried["16, 50%"]["kl"] < tried["16, 90%"]["kl"] < tried["16"]["kl"]  # fewer layers, those that err least
     assert tried["16"]["kl"] < tried["32"]["kl"]  # outliers make shorter blocks coarse
     assert notes == ["Activations rounded to int8 changed too much, so quantized layers multiply float32 ones."]
     notes.clear()
-    assert exporting._rounding(loaded.model, layers, {}, Run(), notes, [32]) == (None, {})
+    assert exporting._rounding(loaded.model, layers, {}, Run(), notes, list(rounding.WAYS)) == (None, {})
     assert "probabilities" in notes[0]
 
 
@@ -588,7 +602,7 @@ def test_a_fused_graph_that_doesn_t_open_is_written_portable(exported, tmp_path,
 def test_a_fused_graph_that_fails_its_check_is_written_portable(tmp_path, monkeypatch):
     tried = []
 
-    def attempt(folder, made, run, options, blocks):
+    def attempt(folder, made, run, options, ways):
         tried.append((options.profile, options.activations))
         if options.profile == "fast":
             raise UserError("The export differs.", kind="check", detail="[]")
@@ -601,20 +615,21 @@ def test_a_fused_graph_that_fails_its_check_is_written_portable(tmp_path, monkey
     assert [note.split()[0] for note in report["notes"]] == ["The", "Activations"]
 
 
-def test_rounding_that_fails_its_check_is_tried_in_shorter_blocks_and_then_left(tmp_path, monkeypatch):
-    """Torch's trial and onnxruntime's answers differ, so a block that was found good enough may not be."""
+def test_rounding_that_fails_its_check_is_tried_in_gentler_ways_and_then_left(tmp_path, monkeypatch):
+    """Torch's trial and onnxruntime's answers differ, so a way that was found good enough may not be."""
     tried = []
 
-    def attempt(folder, made, run, options, blocks):
-        tried.append((options.activations, list(blocks)))
+    def attempt(folder, made, run, options, ways):
+        tried.append((options.activations, list(ways)))
         if options.activations == "int8" and len(tried) <= fails:
-            blocks[:] = blocks[1:]
+            ways[:] = ways[1:]
             raise UserError("The export differs.", kind="check", detail='[{"check": "one"}]')
         return {"notes": []}
 
     monkeypatch.setattr(exporting, "_attempt", attempt)
+    monkeypatch.setattr(rounding, "WAYS", (1, 2))
     options = OnnxOptions(activations="int8")
-    for fails, expected in ((1, [("int8", [32, 16]), ("int8", [16])]), (2, [("int8", [32, 16]), ("int8", [16]), ("float32", [32, 16])])):
+    for fails, expected in ((1, [("int8", [1, 2]), ("int8", [2])]), (2, [("int8", [1, 2]), ("int8", [2]), ("float32", [1, 2])])):
         tried.clear()
         (tmp_path / "made").mkdir(exist_ok=True)
         report = exporting._make(tmp_path, tmp_path / "made", Run(), options)
