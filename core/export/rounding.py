@@ -58,7 +58,7 @@ def way_for(
             order = order or _by_error(model, layers, ids, block)
             exact = frozenset(order[max(1, round(share * len(order))) :])
         found = _ask(model, [m for n, m in layers.items() if n not in exact], ids, block)
-        kl, top1 = parity.divergence(wanted, found), float((found.argmax(-1) == wanted.argmax(-1)).mean())
+        kl, top1 = parity.divergence(wanted, found), parity.kept(wanted, found)
         tried[str(block) if share == 1 else f"{block}, {share:.0%}"] = {"kl": kl, "top1": top1}
         if kl <= ROOM * parity.ROUNDED["kl"] and 1 - top1 <= ROOM * (1 - parity.ROUNDED["top1"]):
             return Rounding(block, exact), tried

@@ -652,6 +652,22 @@ def test_a_mean_over_fewer_tokens_may_be_larger(monkeypatch):
         checks.difference("many", np.tile(found, (4, 1)), np.tile(wanted, (4, 1)))
 
 
+def test_of_two_tokens_as_likely_either_will_do():
+    """By probabilities, not by logits: 0.02 of a logit between two that share everything are a hundredth, between two rare ones nothing."""
+    wanted = np.array([[2.0, 1.99, -9.0], [2.0, 1.9, -9.0], [0.0, -3.0, -9.0]])
+    found = wanted[:, [1, 0, 2]]
+    assert parity.undecided(wanted).tolist() == [True, False, False]
+    assert parity.kept(wanted, wanted) == 1.0
+    assert parity.kept(wanted, found) == pytest.approx(1 / 3)
+    checks = parity._Checks({}, parity.ROUNDED)
+    with pytest.raises(UserError, match="most likely token"):
+        parity._top1(checks, found, wanted)
+    checks.max_abs = 9.0  # however large the differences, a decided token that changes counts
+    with pytest.raises(UserError, match="most likely token"):
+        parity._top1(checks, found, wanted)
+    assert parity._top1(parity._Checks({}, parity.ROUNDED), found[:1], wanted[:1]) == {"top1": 0.0, "ties": 1}
+
+
 def test_a_check_that_fails_for_another_reason_than_rounding_is_told(tmp_path, monkeypatch):
     def attempt(*_):
         raise UserError("The process ended.", kind="check", detail="Segmentation fault")
