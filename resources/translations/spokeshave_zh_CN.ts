@@ -11861,8 +11861,8 @@ Drop a folder or a .gguf file here.</source>
             <translation>其中 {n} 个以 int8 存储，加载文件时展开：磁盘占用小，内存中为 float32。</translation>
         </message>
         <message>
-            <source>{n} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.</source>
-            <translation>其中 {n} 个与舍入为 int8 的激活相乘：更快，并按其给出的概率评判。</translation>
+            <source>{rounds} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.</source>
+            <translation>其中 {rounds} 个用舍入到 int8 的激活值相乘：更快，以它们给出的概率来评判。</translation>
         </message>
         <message>
             <source>The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.</source>
@@ -11873,16 +11873,20 @@ Drop a folder or a .gguf file here.</source>
             <translation>权重以 float32 存储：导出结果是模型自身文件的 {n} 倍。</translation>
         </message>
         <message>
+            <source>the most likely token</source>
+            <translation>最可能的词元</translation>
+        </message>
+        <message>
+            <source>{near} near ties fell the other way</source>
+            <translation>{near} 个近乎并列的词元落到了另一边</translation>
+        </message>
+        <message>
             <source>the most likely class</source>
             <translation>最可能的类别</translation>
         </message>
         <message>
             <source>{ties} exact ties fell the other way</source>
             <translation>{ties} 处完全并列的选择落在另一边</translation>
-        </message>
-        <message>
-            <source>the most likely token</source>
-            <translation>最可能的词元</translation>
         </message>
         <message>
             <source>the whole text at once</source>
