@@ -63,6 +63,18 @@ class Images:
             x = F.interpolate(x, (height, width), mode="bilinear", antialias=True, align_corners=False)
         return x.contiguous()
 
+    def changed(self, shape: tuple[int, int, int]) -> list[str]:
+        """What `fitted` does to them, in words; [] where they're as the model draws."""
+        channels, height, width = shape
+        (had, h, w), notes = self.pixels.shape[1:], []
+        if (h, w) != (height, width):
+            notes.append(f"The images of {w} x {h} pixels were resized to the {width} x {height} that the model draws.")
+        if had != channels:
+            notes.append(
+                "The images were made grey, as the model draws." if channels == 1 else "The grey images were taken as coloured ones."
+            )
+        return notes
+
     def split(self) -> tuple[Tensor, Tensor]:
         """(row numbers to learn from, those kept aside): every fifth of a fixed shuffling."""
         order = torch.randperm(len(self), generator=torch.Generator().manual_seed(0))

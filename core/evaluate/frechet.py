@@ -85,6 +85,8 @@ def judge_for(images: Images, shape: tuple[int, int, int], run: Run | None = Non
 
 def _taught(images: Images, shape: tuple[int, int, int], run: Run) -> Judge:
     x = images.fitted(shape)
+    for note in images.changed(shape):
+        run.log(note)
     learn, aside = images.split()
     turns = images.labels is None or len(images.labels.unique()) < 2
     with torch.random.fork_rng(devices=[]):

@@ -11737,6 +11737,18 @@ Drop a folder or a .gguf file here.</source>
             <translation>{path} 中不是 JSON 对象。</translation>
         </message>
         <message>
+            <source>The images of {w} x {h} pixels were resized to the {width} x {height} that the model draws.</source>
+            <translation>{w} x {h} 像素的图像已缩放到模型所画的 {width} x {height}。</translation>
+        </message>
+        <message>
+            <source>The images were made grey, as the model draws.</source>
+            <translation>图像已转为灰度，与模型所画的一致。</translation>
+        </message>
+        <message>
+            <source>The grey images were taken as coloured ones.</source>
+            <translation>灰度图像被当作彩色图像。</translation>
+        </message>
+        <message>
             <source>It can't pay: even if every token were kept, drafting and checking would take longer than writing plainly.</source>
             <translation>不可能划算：即使每个词元都保留，打草稿加检验也比普通写出更慢。</translation>
         </message>

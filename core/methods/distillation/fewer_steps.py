@@ -196,6 +196,7 @@ def fewer_steps(model: Denoiser, params: FewerStepsParams, run: Run, given: Give
         notes.append(f"Its weights don't lie on the grid of {model.bits} bits any more that its teacher's were rounded to.")
     if model.classes is not None:
         notes.append("diffusers' pipeline asks for no class: its UNet and scheduler have to be called by themselves.")
+    notes += given.images.changed(model.shape)
     picture = compared([(model, start), (model, student.steps), (student, student.steps)])
     return Outcome(student, tuple(notes), files={"samples.png": picture})
 

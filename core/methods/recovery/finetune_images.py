@@ -149,7 +149,7 @@ def finetune_images(model: Denoiser, params: FinetuneImagesParams, run: Run, giv
     if model.bits and trained.best_step:
         notes.append(f"Its weights don't lie on the grid of {model.bits} bits any more that they were rounded to.")
         model.bits = None
-    return Outcome(model, (trained.sentence(), *notes), files=show.files())
+    return Outcome(model, (trained.sentence(), *notes, *given.images.changed(model.shape)), files=show.files())
 
 
 def shown(model: Denoiser, teacher: Denoiser | None) -> Callable[[bool], dict[str, Any]]:

@@ -32,6 +32,10 @@ def test_an_array_without_classes(tmp_path):
     assert found.pixels.shape == (60, 3, 4, 5)
     assert found.labels is None
     assert found.fitted((1, 8, 10)).shape == (60, 1, 8, 10)
+    assert found.changed((3, 4, 5)) == []
+    resized, grey = found.changed((1, 8, 10))
+    assert resized.startswith("The images of 5 x 4 pixels were resized to the 10 x 8")
+    assert "grey" in grey
 
 
 def test_classes_are_named_as_the_labels_are(tmp_path):
