@@ -46,7 +46,7 @@ def way_for(
     model: nn.Module, names: Iterable[str], answers: dict[str, np.ndarray], run: Run, ways: Iterable[tuple[int, float]] = WAYS
 ) -> tuple[Rounding | None, dict[str, dict[str, float]]]:
     """(the first of `ways` in which the named dense layers, on their grid's exact values, may round their inputs; None where each
-    changes too much; {'16' or '16, 90 %': {kl, top1}} of those that were tried). answers: of `parity.reference`."""
+    changes too much; {'16' or '16, 90%': {kl, top1: parity.kept}} of those that were tried). answers: of `parity.reference`."""
     tried: dict[str, dict[str, float]] = {}
     layers = {n: m for n in names if isinstance(m := model.get_submodule(n), nn.Linear) and not isinstance(m, RoundedInputLinear)}
     ids, wanted = torch.from_numpy(answers["ids"])[None], answers["answer"]
