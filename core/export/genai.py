@@ -12,14 +12,15 @@ from core.export.runtime import GRAPH
 from core.workspace import read_json
 
 GENAI = "genai_config.json"
-LONGEST = 4096  # tokens that a generation takes unless it asks for more; nothing is reserved for them
+LONGEST = 4096  # tokens that a generation takes unless it asks for more
 
 
-def genai_config(folder: Path, signature: Any, context: int | None) -> dict[str, Any]:
+def genai_config(folder: Path, signature: Any, context: int | None, in_place: bool = False) -> dict[str, Any]:
     """For the text generator whose configurations are in `folder` and whose graph has `signature` (trace.Signature).
 
-    The cache is handed over grown (past_present_share_buffer false), so layers may have different numbers of heads; those of the
-    first are named. Its greedy tokens are the graph's own: sampling is off unless the model's generation_config asks for it.
+    in_place: its attention writes keys and values behind those before, so that memory for as many as a generation may have is taken
+    at once (past_present_share_buffer). That's for layers alike only; otherwise the cache is handed over grown, and layers may have
+    different numbers of heads; those of the first are named. Its greedy tokens are the graph's own: sampling is off unless the model's generation_config asks for it.
     """
     config = read_json(folder / "config.json")
     stored = folder / "generation_config.json"
@@ -31,6 +32,7 @@ def genai_config(folder: Path, signature: Any, context: int | None) -> dict[str,
     _, kv_heads, _, head_size = signature.inputs["past_key_values.0.key"]
     inputs = {name: name for name in ("input_ids", "attention_mask", "position_ids") if name in signature.inputs}
     longest = context or LONGEST
+    alike = len({axes[1::2] for name, axes in signature.inputs.items() if name.startswith("past_key_values.")}) == 1
     return {
         "model": {
             "type": "decoder",
@@ -57,7 +59,7 @@ def genai_config(folder: Path, signature: Any, context: int | None) -> dict[str,
             "min_length": 0,
             "num_beams": 1,
             "num_return_sequences": 1,
-            "past_present_share_buffer": False,
+            "past_present_share_buffer": in_place and alike,
             "repetition_penalty": generation.get("repetition_penalty") or 1.0,
             "temperature": generation.get("temperature") or 1.0,
             "top_k": generation.get("top_k") or 50,

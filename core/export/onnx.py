@@ -32,7 +32,7 @@ from core.errors import Cancelled, UserError, explain
 from core.export import examples, parity
 from core.export.contents import contents
 from core.export.genai import GENAI, genai_config
-from core.export.runtime import GRAPH, NAMES
+from core.export.runtime import CACHE, GRAPH, IN_PLACE, NAMES
 from core.export.suited import foresee, suit
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import OnnxOptions, SourceInfo, now
@@ -97,16 +97,16 @@ def export(folder: Path, to: Path, run: Run, *, overwrite: bool = False, options
 # ---- making it ------------------------------------------------------------------------------------------------------------
 
 
-def _make(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: list[tuple[int, float]] | None = None) -> dict[str, Any]:
-    """The export as it was asked for; where that fails its check, rounded in gentler ways, then exact, and then portable, which its
-    notes say. ways: in which activations may be rounded, the fastest first; those that were tried are taken off."""
-    if ways is None:
-        from core.export.rounding import WAYS  # torch: not until it's needed
+def _make(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms: list[float] | None = None) -> dict[str, Any]:
+    """The export as it was asked for; where that fails its check, rounded more gently, then exact, and then portable, which its
+    notes say. rooms: of rounding.way_for, the fastest first; those that were tried are taken off."""
+    if rooms is None:
+        from core.export.rounding import ROOMS  # torch: not until it's needed
 
-        ways = list(WAYS)
-    untried = len(ways)
+        rooms = list(ROOMS)
+    untried = len(rooms)
     try:
-        return _attempt(folder, made, run, options, ways)
+        return _attempt(folder, made, run, options, rooms)
     except UserError as error:
         if error.kind != "check":
             raise
@@ -117,8 +117,8 @@ def _make(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: list[t
                 failed = json.loads(error.detail or "[]")
             except ValueError:  # not a check of figures: rounding isn't why
                 raise error from None
-            if 0 < len(ways) < untried:
-                return {"rounding_checks": failed} | _make(folder, made, run, options, ways)
+            if 0 < len(rooms) < untried:
+                return {"rounding_checks": failed} | _make(folder, made, run, options, rooms)
             report = _make(folder, made, run, options.model_copy(update={"activations": "float32"}))
             notes = report["notes"]
             notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
@@ -140,7 +140,7 @@ def _stage(run: Run, seconds: dict[str, float], title: str, key: str) -> Iterato
     seconds[key] = time.perf_counter() - begun
 
 
-def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: list[tuple[int, float]]) -> dict[str, Any]:
+def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms: list[float]) -> dict[str, Any]:
     from core.export import precision, seq2seq
     from core.models import inspect
 
@@ -154,10 +154,10 @@ def _attempt(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: lis
     precision.refuse(info, options.precision)
     if info.task == "diffusion":
         return _attempt_unet(folder, made, run, options)
-    return _attempt_one(folder, made, run, options, ways)
+    return _attempt_one(folder, made, run, options, rooms)
 
 
-def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, ways: list[tuple[int, float]]) -> dict[str, Any]:
+def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms: list[float]) -> dict[str, Any]:
     """A model that is one graph."""
     from core.models.load import load  # torch and transformers: not until they're needed
 
@@ -173,7 +173,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, ways:
     model, notes = loaded.model, []
     if loaded.info.task == "encoder":
         model = trace.body(model)
-    rounded, tried = None, {}
+    rounded, tried = None, []
     with stage("Asking the original", "reference"):
         quants = trace.unpack_linears(model)
         causal = loaded.info.task == "causal-lm"
@@ -181,7 +181,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, ways:
         many = not causal and options.precision != "float32"
         answers = parity.reference(model, loaded.tokenizer, run, context=loaded.info.context, cache_name=name, many=many)
         if options.activations == "int8" and quants:
-            rounded, tried = _rounding(model, quants, answers, run, notes, ways)
+            rounded, tried = _rounding(model, quants, answers, run, notes, rooms)
         elif options.activations == "int8":
             notes.append("Activations are rounded before quantized layers only, and this variant has none: its products are exact.")
         window = parity.window_of(model.config.get_text_config()) if causal else None
@@ -195,13 +195,18 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, ways:
             precision.check_range(model, functools.partial(model, input_ids=torch.from_numpy(answers["ids"])[None]))
         precision.halve(model, precision.HALVES[options.precision])
     with stage("Tracing", "trace"):
-        exact = rounded.exact if rounded else frozenset()
-        packed = trace.pack_linears(model, quants, rounded=rounded.block if rounded else None, exact=exact)
+        packed = trace.pack_linears(model, quants, rounded=rounded)
         rounds = sum(isinstance(m, trace.NBitsLinear) and m.level == trace.ROUNDED for m in model.modules()) if rounded else 0
         unquantized = [n for n, _ in linears(model, head=True)] if quants else []
         program, plan = _capture(loaded.info, model, options.profile, notes)
     with stage("Writing the graph", "convert"):
         graph = _traced(loaded.info, trace.convert, program, plan)
+        wider = {"joined": 0, "nbits": 0}
+        if plan.fused:
+            from core.export import wide
+
+            wider = wide.join_products(graph)
+            graph.metadata_props[CACHE] = IN_PLACE
         if quants:
             trace.narrow_dense(graph)
         if options.runtime:
@@ -222,18 +227,22 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, ways:
         _write_beside(folder, made, options.precision)
         if options.layout == "transformers.js":
             _for_transformers_js(made, place)
-        elif causal:
-            beside = genai_config(made, plan.signature, loaded.info.context)
-            write_atomically(made / GENAI, json.dumps(beside, indent=2))
         shutil.copyfile(Path(examples.__file__).with_name(f"{EXAMPLES[loaded.info.task]}.py"), made / EXAMPLE)
     with stage("Checking with onnxruntime", "check"):
         expected = {
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
-            "quantized": packed,
+            "quantized": packed | {"nbits": packed["nbits"] - wider["nbits"]},
             "limits": _limits(loaded.info.task, options.precision, bool(rounds)),
         }
         figures = parity.check(made, answers, expected, run)
+    in_place = bool(figures.get("in_place"))
+    if plan.fused and not in_place:
+        _unmark(made / place)
+        notes.append("This onnxruntime's attention doesn't write keys and values in place in this model, so they're copied at each step.")
+    if causal and options.layout == "plain":
+        beside = genai_config(made, plan.signature, loaded.info.context, in_place)
+        write_atomically(made / GENAI, json.dumps(beside, indent=2))
     figures |= _compared(made, theirs, loaded, options, run, notes)
     source = sum(p.stat().st_size for p in folder.glob("*.safetensors"))
     if causal:
@@ -445,17 +454,17 @@ def _refuse_memory(info: SourceInfo) -> None:
 
 
 def _rounding(
-    model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], ways: list[tuple[int, float]]
-) -> tuple[Any, dict[str, dict[str, float]]]:
-    """(the first of `ways` in which activations may be rounded, as rounding.Rounding; None, and a note, where they're better left alone;
-    what each that was tried gave). Those that were tried are taken off `ways`."""
+    model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], rooms: list[float]
+) -> tuple[dict[str, int] | None, list[dict[str, Any]]]:
+    """(the blocks in which activations may be rounded, of rounding.way_for; None, and a note, where they're better left alone; what was
+    tried). The `rooms` that were tried are taken off."""
     from core.export import rounding
 
     if "prompt" not in answers:
         notes.append("Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.")
-        return None, {}
-    way, tried = rounding.way_for(model, quants, answers, run, ways)
-    del ways[: len(tried)]
+        return None, []
+    way, tried, took = rounding.way_for(model, quants, answers, run, rooms)
+    del rooms[:took]
     if way is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
     return way, tried
@@ -560,6 +569,15 @@ def _write(graph: Any, made: Path, place: str) -> None:
     onnx_ir.save(graph, path, external_data=data, max_shard_size_bytes=SHARD if held > SHARD else None)
     with open(path, "rb") as out:
         os.fsync(out.fileno())
+
+
+def _unmark(graph: Path) -> None:
+    """Takes out what says that the graph's attention can write in place. The weights' file isn't touched."""
+    import onnx
+
+    model = onnx.load(graph, load_external_data=False)
+    del model.metadata_props[:]
+    onnx.save(model, graph)
 
 
 def _for_transformers_js(made: Path, place: str) -> None:

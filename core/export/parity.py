@@ -403,6 +403,7 @@ def _compare_causal(session, checks: _Checks) -> dict[str, Any]:
     ids, wanted = answers["ids"], answers["answer"]
     count = len(ids)
     ones = lambda batch, length: np.ones((batch, length), np.int64)
+    can, causal.in_place = causal.in_place, False  # first as any runtime may run it
 
     logits, _ = causal.step(ids[None], ones(1, count), causal.empty(1))
     checks.difference("the whole text at once", logits[0], wanted)
@@ -411,12 +412,12 @@ def _compare_causal(session, checks: _Checks) -> dict[str, Any]:
     singles = min(8, count // 4)
     half = count // 2
     pieces = [half, count - half - singles, *[1] * singles]
-    got, at, cache = [], 0, causal.empty(1)
-    for size in [p for p in pieces if p]:
-        logits, cache = causal.step(ids[None, at : at + size], ones(1, at + size), cache)
-        got.append(logits[0])
-        at += size
-    checks.difference("chunks and single steps with the cache", np.concatenate(got), wanted)
+    got = _in_pieces(causal, ids, pieces)
+    checks.difference("chunks and single steps with the cache", got, wanted)
+    if can:
+        causal.in_place = True
+        figures["in_place"] = _same_in_place(checks, _in_pieces(causal, ids, pieces), got)
+        causal.in_place = False
 
     if "beyond" in answers:
         row, last, cache = answers["beyond"], [], causal.empty(1)
@@ -451,6 +452,29 @@ def _compare_causal(session, checks: _Checks) -> dict[str, Any]:
         checks.difference(f"a batch of {len(rows)} padded at the {side}", got, np.concatenate(rows_wanted))
 
     return figures | {"greedy": _compare_greedy(causal, checks)}
+
+
+def _in_pieces(causal: CausalSession, ids: np.ndarray, pieces: list[int]) -> np.ndarray:
+    """Logits (tokens, vocabulary) of a text fed in pieces of so many tokens. What's kept in place is asked to take tokens back, too."""
+    got, at, cache = [], 0, causal.empty(1)
+    for size in [p for p in pieces if p]:
+        if causal.in_place and at:
+            causal.step(ids[None, :1], np.ones((1, at + 1), np.int64), cache)
+            cache.crop(at)
+        logits, cache = causal.step(ids[None, at : at + size], np.ones((1, at + size), np.int64), cache)
+        got.append(logits[0])
+        at += size
+    return np.concatenate(got)
+
+
+def _same_in_place(checks: _Checks, found: np.ndarray, wanted: np.ndarray) -> bool:
+    """Whether attention that writes keys and values in place gives what it gives otherwise: onnxruntime 1.32's doesn't for heads of 8.
+    Not a check that fails: where it isn't so, the cache is copied."""
+    if not np.isfinite(found).all():
+        return False
+    if "kl" in checks.limits:
+        return divergence(wanted, found) <= checks.limits["kl"]
+    return float(np.abs(found - wanted).max()) <= checks.limits.get("max_abs", LIMIT)
 
 
 def _compare_greedy(causal: CausalSession, checks: _Checks) -> dict[str, Any]:

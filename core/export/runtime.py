@@ -24,7 +24,10 @@ from core.workspace import read_json
 if TYPE_CHECKING:
     import onnxruntime
 
+    from core.export.cache import Grown, InPlace
+
 GRAPH, DATA = "model.onnx", "model.onnx.data"
+CACHE, IN_PLACE = "spokeshave.cache", "in place"  # in a graph's metadata: its attention can write behind the keys and values it's given
 NAMES = {"fp32": "model", "fp16": "model_fp16", "q8": "model_quantized", "q4": "model_q4"}  # of Transformers.js, by precision
 _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
@@ -220,56 +223,32 @@ class CausalSession:
             )
         batch = self.inputs["input_ids"].shape[0]
         self.batch = batch if isinstance(batch, int) else None  # texts at a time, where that's fixed
+        marked = session.get_modelmeta().custom_metadata_map.get(CACHE) == IN_PLACE
+        self.in_place = marked and self.batch == 1 and provider_of(session) == "cpu"
 
-    def empty(self, batch: int) -> dict[str, Any]:
-        """The cache before the first token: (batch, kv heads, 0, dim) for each key and value."""
-        import onnxruntime
+    def empty(self, batch: int) -> InPlace | Grown:
+        """The cache before the first token. In place where the graph's attention can do that, on the CPU."""
+        from core.export.cache import Grown, InPlace
 
-        cache = {}
-        for name in self.past:
-            shape = [batch, self.inputs[name].shape[1], 0, self.inputs[name].shape[3]]
-            dtype = _TYPES[self.inputs[name].type]
-            cache[name] = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(shape, dtype))
-        return cache
+        shapes = {name: (batch, self.inputs[name].shape[1], 0, self.inputs[name].shape[3]) for name in self.past}
+        kind = InPlace if self.in_place else Grown
+        return kind(self.session, shapes, {name: _TYPES[self.inputs[name].type] for name in self.past})
 
-    def cut(self, cache: dict[str, Any], length: int, room: dict[str, np.ndarray]) -> dict[str, Any]:
-        """The cache's first `length` tokens, copied into `room`, which grows as needed and holds one cut at a time.
-
-        Memory that's used again has been touched before: fresh pages would cost more than the copying.
-        """
-        import onnxruntime
-
-        cut = {}
-        for name, value in cache.items():
-            kept = value.numpy()[:, :, :length]  # (1, kv heads, length, dim)
-            if name not in room or room[name].size < kept.size:
-                room[name] = np.empty(2 * kept.size, kept.dtype)
-            place = room[name][: kept.size].reshape(kept.shape)
-            place[...] = kept  # NumPy minds that they may overlap, where what was cut is cut again
-            cut[name] = onnxruntime.OrtValue.ortvalue_from_numpy(place)
-        return cut
-
-    def step(self, ids: np.ndarray, mask: np.ndarray, cache: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
-        """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the grown cache)."""
-        import onnxruntime
-
+    def step(self, ids: np.ndarray, mask: np.ndarray, cache: InPlace | Grown) -> tuple[np.ndarray, InPlace | Grown]:
+        """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the cache, which has grown)."""
         if self.batch is not None and len(ids) != self.batch:
             raise UserError(
                 "This graph takes batch {batch} only.",
                 hint="Give it one text at a time, or export the portable profile.",
                 batch=self.batch,
             )
-        feeds = dict(cache)
-        made = onnxruntime.OrtValue.ortvalue_from_numpy
-        feeds["input_ids"] = made(np.ascontiguousarray(ids, np.int64))
+        feeds = {"input_ids": np.ascontiguousarray(ids, np.int64)}
         if "attention_mask" in self.inputs:
-            feeds["attention_mask"] = made(np.ascontiguousarray(mask, np.int64))
+            feeds["attention_mask"] = np.ascontiguousarray(mask, np.int64)
         if "position_ids" in self.inputs:
             positions = np.maximum(np.cumsum(mask, axis=1) - 1, 0)[:, -ids.shape[1] :]  # a padded row begins at 0 where its text begins
-            feeds["position_ids"] = made(np.ascontiguousarray(positions, np.int64))
-        found = dict(zip(self.outputs, self.session.run_with_ort_values(self.outputs, feeds), strict=True))
-        grown = {name: found[name.replace("past_key_values.", "present.", 1)] for name in self.past}
-        return found["logits"].numpy(), grown
+            feeds["position_ids"] = np.ascontiguousarray(positions, np.int64)
+        return cache.step(feeds), cache
 
 
 class OnnxGenerator:

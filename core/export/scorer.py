@@ -110,7 +110,7 @@ class ExportedScorer:
         self.model, self.name = model, name or model.folder.name
         self.context, self.vocabulary = model.context, vocabulary or model.rows
         self.ids: list[int] = []
-        self._cache, self._room = model.causal.empty(1), {}
+        self._cache = model.causal.empty(1)
 
     @property
     def length(self) -> int:
@@ -141,8 +141,7 @@ class ExportedScorer:
 
     def crop(self, length: int) -> None:
         if length < self.length:
-            causal = self.model.causal
-            self._cache = causal.cut(self._cache, length, self._room) if length else causal.empty(1)
+            self._cache.crop(length)
             del self.ids[length:]
 
     def begin(self, ids: list[int]) -> int:
@@ -167,8 +166,8 @@ class ExportedScorer:
 
     def layer_caches(self) -> list[Any]:
         """Each layer's keys and values, as far as counting their bytes needs them."""
-        values = list(self._cache.values())
-        return [_Layer(torch.from_numpy(k.numpy()), torch.from_numpy(v.numpy())) for k, v in zip(values[::2], values[1::2], strict=True)]
+        values = [torch.from_numpy(array) for array in self._cache.arrays()]
+        return [_Layer(keys, found) for keys, found in zip(values[::2], values[1::2], strict=True)]
 
     def wait(self) -> None:
         """onnxruntime's calls return when they're done."""

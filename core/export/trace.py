@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -329,23 +329,21 @@ def unpack_linears(model: nn.Module) -> dict[str, QuantWeight]:
     return quants
 
 
-def pack_linears(
-    model: nn.Module, quants: dict[str, QuantWeight], *, rounded: int | None = None, exact: Collection[str] = ()
-) -> dict[str, int]:
+def pack_linears(model: nn.Module, quants: dict[str, QuantWeight], *, rounded: Mapping[str, int] | None = None) -> dict[str, int]:
     """Puts NBitsLinear, or else Int8Linear, where the named layers are; returns how many of each: {'nbits': n, 'int8': n}.
 
-    rounded: activations may be rounded to int8 in blocks of so many, which makes 8 bits fast too (not in layers whose input the
-    model rounds itself, and not in those called `exact`).
+    rounded: the block in which a layer's activations may be rounded to int8, which makes 8 bits fast too (not in layers whose input
+    the model rounds itself, and not in those that aren't named).
     An embedding becomes Rows of such a layer: of the output layer where they're tied, which then counts alone.
     """
     made = {"nbits": 0, "int8": 0}
     held: dict[int, nn.Module] = {}  # by the dense weight that was shared
-    spared = {id(model.get_submodule(name).weight) for name in exact}
+    longest = {id(model.get_submodule(name).weight): block for name, block in (rounded or {}).items()}
     for name, quant in quants.items():
         old = model.get_submodule(name)
         own = isinstance(old, RoundedInputLinear)
-        rounds = rounded and not own and id(old.weight) not in spared
-        block = nbits_block(quant, 8, rounded) if rounds else nbits_block(quant)
+        rounds = None if own else longest.get(id(old.weight))
+        block = nbits_block(quant, 8, rounds) if rounds else nbits_block(quant)
         bias, shared = getattr(old, "bias", None), None if own else held.get(id(old.weight))
         if shared is not None:  # the output layer, after the embedding
             shared.bias = _bias(bias)
