@@ -130,6 +130,11 @@ class LookDialog(ToolDialog):
                 self.tr("GroupQueryAttention: attention with its cache in one operator"),
             ),
             (self.tr("Fused norms"), fused["norms"], self.tr("A norm, often with the addition before it, in one operator")),
+            (
+                self.tr("Joined products"),
+                fused["products"],
+                self.tr("Products of the same input computed as one: queries, keys and values, or the two ways into an MLP"),
+            ),
             (self.tr("Products with packed weights"), products["packed"], self.tr("MatMulNBits: the weights stay 4 or 8 bits in memory")),
             (
                 self.tr("Products with widened weights"),

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
+from core.export.runtime import TYPES
+
 ROOM = 256  # tokens that memory is taken for at first; then twice as many each time
 
 _made = onnxruntime.OrtValue.ortvalue_from_numpy  # which refers to the array's own memory
@@ -60,6 +62,8 @@ class InPlace:
 
     def __init__(self, session: onnxruntime.InferenceSession, shapes: dict[str, tuple[int, ...]], dtypes: dict[str, Any]):
         self.session, self.length, self.room = session, 0, 0
+        logits = next(o for o in session.get_outputs() if o.name == "logits")
+        self._columns, self._dtype = logits.shape[-1], TYPES[logits.type]
         self._held = {name: np.empty(shape, dtypes[name]) for name, shape in shapes.items()}
         self._binding = session.io_binding()
 
@@ -82,10 +86,11 @@ class InPlace:
             self._take(max(ROOM, 2 * self.room, length))
         for name, array in feeds.items():
             self._binding.bind_ortvalue_input(name, _made(array))
-        self._binding.bind_output("logits", "cpu")  # its length differs from step to step, so the last one's memory isn't kept
+        logits = np.empty((1, feeds["input_ids"].shape[1], self._columns), self._dtype)  # not kept: the caller may hold the last one's
+        self._binding.bind_ortvalue_output("logits", _made(logits))
         self.session.run_with_iobinding(self._binding)
         self.length = length
-        return self._binding.get_outputs()[-1].numpy()  # in the order of their first binding
+        return logits
 
     def crop(self, length: int) -> None:
         self.length = min(length, self.length)

@@ -24,7 +24,7 @@ def contents(folder: Path) -> dict[str, Any]:
     """{operators, beyond_standard, largest, fused, products} of the graph in `folder`.
 
     operators: {name: nodes}, the most frequent first; beyond_standard: {domain.name: nodes}; largest: [{name, type, shape, bytes}];
-    fused: {attention, norms} nodes; products: {packed, widened, dense, computed}: products with a weight in packed codes,
+    fused: {attention, norms, products} nodes, these being products of one input whose parts are told apart afterwards; products: {packed, widened, dense, computed}: products with a weight in packed codes,
     in codes that are widened, in floating point, and those of two computed tensors. Raises UserError as `read_graph` does.
     """
     model = read_graph(folder)
@@ -44,6 +44,7 @@ def contents(folder: Path) -> dict[str, Any]:
         "fused": {
             "attention": operators["GroupQueryAttention"],
             "norms": operators["SkipSimplifiedLayerNormalization"] + operators["SimplifiedLayerNormalization"],
+            "products": _joined(nodes),
         },
         "products": _products(model),
     }
@@ -53,6 +54,14 @@ def size(tensor: onnx.TensorProto) -> int:
     """Bytes of a tensor's values, wherever they're stored."""
     count = int(np.prod(tensor.dims, dtype=np.int64))
     return count * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+
+
+def _joined(nodes: list[onnx.NodeProto]) -> int:
+    """Products that are taken apart by a Split, or by attention that takes queries, keys and values as one."""
+    apart = {node.input[0] for node in nodes if node.op_type == "Split"}
+    apart |= {node.input[0] for node in nodes if node.op_type == "GroupQueryAttention" and not node.input[1]}
+    apart |= {name for node in nodes if node.op_type == "Add" and node.output[0] in apart for name in node.input}  # before their bias
+    return sum(node.op_type in (*PRODUCTS, "MatMulNBits") and node.output[0] in apart for node in nodes)
 
 
 def _products(model: onnx.ModelProto) -> dict[str, int]:

@@ -45,6 +45,7 @@ class NotFused(Exception):
 class _Tracing:
     lengths: Tensor | None = None  # (1, 1) int32: keys, less one
     total: Tensor | None = None  # (1,) int32: keys
+    past: Any = None  # keys before this step: what the mask has more than the text, since a cache may have room for more than it holds
     layer: _Layer | None = None  # whose keys and values were just handed to the cache
     tables: tuple[Tensor, Tensor] | None = None  # cosines, sines (positions, rotated dims / 2) for the next attention
 
@@ -65,7 +66,7 @@ class _Layer(DynamicLayer):
         return key_states, value_states
 
     def get_seq_length(self) -> int:
-        return self.keys.shape[2]
+        return _now.past
 
 
 def _attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, softcap=None, sliding_window=None, s_aux=None, **_):
@@ -118,6 +119,7 @@ class _Causal(nn.Module):
         _now.lengths = (ones - 1).to(torch.int32)
         shape = torch.onnx.ops.symbolic("Shape", (attention_mask,), {"start": 1, "end": 2}, dtype=torch.int64, shape=(1,))
         _now.total = shape.to(torch.int32)
+        _now.past = attention_mask.shape[1] - input_ids.shape[1]
         cache = Cache(layers=[_Layer(past[2 * i], past[2 * i + 1]) for i in range(self.layers)])
         out = self.model(input_ids=input_ids, use_cache=True, **{self.cache_name: cache})
         return (out.logits, *(state for layer in cache.layers for state in (layer.keys, layer.values)))
@@ -172,7 +174,7 @@ def fusing(model: nn.Module) -> Iterator[bool]:
 
 
 def _forget() -> None:
-    _now.lengths = _now.total = _now.layer = _now.tables = None
+    _now.lengths = _now.total = _now.past = _now.layer = _now.tables = None
 
 
 @dataclass(slots=True)

@@ -200,13 +200,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
         unquantized = [n for n, _ in linears(model, head=True)] if quants else []
         program, plan = _capture(loaded.info, model, options.profile, notes)
     with stage("Writing the graph", "convert"):
-        graph = _traced(loaded.info, trace.convert, program, plan)
-        wider = {"joined": 0, "nbits": 0}
-        if plan.fused:
-            from core.export import wide
-
-            wider = wide.join_products(graph)
-            graph.metadata_props[CACHE] = IN_PLACE
+        graph, joined = _graph(loaded.info, program, plan)
         if quants:
             trace.narrow_dense(graph)
         if options.runtime:
@@ -232,7 +226,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
         expected = {
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
-            "quantized": packed | {"nbits": packed["nbits"] - wider["nbits"]},
+            "quantized": packed | {"nbits": packed["nbits"] - joined["nbits"]},
             "limits": _limits(loaded.info.task, options.precision, bool(rounds)),
         }
         figures = parity.check(made, answers, expected, run)
@@ -495,6 +489,17 @@ def _capture(info: SourceInfo, model: Any, profile: str, notes: list[str]) -> tu
     if not chosen:
         notes.append("This architecture computes its attention itself; it was exported as it is, which runs slower.")
     return program, plan
+
+
+def _graph(info: SourceInfo, program: Any, plan: Any) -> tuple[Any, dict[str, int]]:
+    """(the graph, of wide.join_products what became one). In fused operators it's marked as one whose cache may be kept in place."""
+    from core.export import trace, wide
+
+    graph, joined = _traced(info, trace.convert, program, plan), {"joined": 0, "nbits": 0}
+    if plan.fused:
+        joined = wide.join_products(graph)
+        graph.metadata_props[CACHE] = IN_PLACE
+    return graph, joined
 
 
 def _traced(info: SourceInfo, step: Callable[..., T], *args: Any) -> T:

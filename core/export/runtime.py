@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GRAPH, DATA = "model.onnx", "model.onnx.data"
 CACHE, IN_PLACE = "spokeshave.cache", "in place"  # in a graph's metadata: its attention can write behind the keys and values it's given
 NAMES = {"fp32": "model", "fp16": "model_fp16", "q8": "model_quantized", "q4": "model_q4"}  # of Transformers.js, by precision
-_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
+TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 def graph_file(folder: Path) -> Path:
@@ -232,7 +232,7 @@ class CausalSession:
 
         shapes = {name: (batch, self.inputs[name].shape[1], 0, self.inputs[name].shape[3]) for name in self.past}
         kind = InPlace if self.in_place else Grown
-        return kind(self.session, shapes, {name: _TYPES[self.inputs[name].type] for name in self.past})
+        return kind(self.session, shapes, {name: TYPES[self.inputs[name].type] for name in self.past})
 
     def step(self, ids: np.ndarray, mask: np.ndarray, cache: InPlace | Grown) -> tuple[np.ndarray, InPlace | Grown]:
         """ids (batch, new); mask (batch, past + new), 0 where padded -> (logits (batch, new, vocabulary), the cache, which has grown)."""
@@ -300,6 +300,8 @@ class OnnxGenerator:
         Returns {text, ids, prompt_ids, prompt_tokens, tokens, tokens_per_s, prefill_seconds, seconds, stop}: text and ids of the
         continuation alone; tokens_per_s of decoding without the prefill (None below two tokens); stop: 'end of text', 'length', 'stopped'.
         """
+        from tokenizers.decoders import DecodeStream
+
         self._stopped = False
         prompt_ids = self.tokenizer.encode(prompt).ids
         if not prompt_ids:
@@ -313,7 +315,7 @@ class OnnxGenerator:
             )
         begun = time.perf_counter()
         ids: list[int] = []
-        text, stop = "", "length"
+        stream, stop = DecodeStream(skip_special_tokens=True), "length"
         fed, cache = np.array([prompt_ids]), self.causal.empty(1)
         prefill = 0.0
         while len(ids) < max_new_tokens and not (self.context and len(prompt_ids) + len(ids) >= self.context):
@@ -324,10 +326,7 @@ class OnnxGenerator:
             token = int(logits[0, -1].argmax())
             ids.append(token)
             ended = token in self.ends
-            whole = self.tokenizer.decode(ids)
-            # a byte-level token may hold half a character, which decodes to U+FFFD until its other half comes
-            piece = "" if whole.endswith("\ufffd") else whole[len(text) :]
-            text += piece
+            piece = stream.step(self.tokenizer, token) or ""  # None while a character lacks its other bytes
             if on_token:
                 on_token(token, piece)
             if ended or self._stopped:

@@ -119,7 +119,7 @@ def _attention(group: list[_Product]) -> onnx_ir.Node | None:
 
 def _join(graph: onnx_ir.Graph, group: list[_Product]) -> None:
     first = min((product.node for product in group), key=list(graph).index)
-    name = _together([product.node.name or "" for product in group])
+    name = _together([product.node.name or f"product.{product.node.outputs[0].name}" for product in group])
     width = sum(product.width for product in group)
     attributes = [onnx_ir.AttrInt64("N", width) if a.name == "N" else a for a in first.attributes.values()]
     inputs = [first.inputs[0]]
@@ -127,12 +127,14 @@ def _join(graph: onnx_ir.Graph, group: list[_Product]) -> None:
         parts = [product.node.inputs[index] for product in group]
         inputs.append(None if parts[0] is None else _beside(graph, first, parts, axis=1 if first.op_type == "MatMul" else 0))
     out = _add(graph, first, first.op_type, inputs, attributes, name, first.domain)
-    out.dtype, out.shape = first.outputs[0].dtype, _shape(first.outputs[0], width)
+    _describe(out, first.outputs[0], width)
     if any(product.bias is not None for product in group):
-        biases = [_zeros(product) if product.bias is None else product.bias.const_value.numpy() for product in group]
+        given = {index: product.bias.const_value.numpy() for index, product in enumerate(group) if product.bias is not None}
+        dtype = next(iter(given.values())).dtype
+        biases = [given.get(index, np.zeros(product.width, dtype)) for index, product in enumerate(group)]
         stored = _store(graph, np.concatenate(biases), _together([p.bias.name for p in group if p.bias is not None]))
-        out, inner = _add(graph, first, "Add", [out, stored], [], f"{name}.bias"), out
-        out.dtype, out.shape = inner.dtype, inner.shape
+        out = _add(graph, first, "Add", [out, stored], [], f"{name}.bias")
+        _describe(out, first.outputs[0], width)
     attention = _attention(group)
     if attention is not None:  # it takes the three as one
         attention.replace_input_with(0, out)
@@ -143,17 +145,18 @@ def _join(graph: onnx_ir.Graph, group: list[_Product]) -> None:
         split = onnx_ir.node("Split", [out, sizes], {"axis": -1}, num_outputs=len(group), name=f"{name}.split")
         graph.insert_before(first, split)
         for part, product in zip(split.outputs, group, strict=True):
-            part.name, part.dtype, part.shape = f"{product.end.name}.part", product.end.dtype, product.end.shape
+            part.name = f"{product.end.name}.part"
+            _describe(part, product.end, product.width)
             product.end.replace_all_uses_with(part)
     _remove(graph, group)
 
 
-def _shape(like: onnx_ir.Value, width: int) -> onnx_ir.Shape | None:
-    return None if like.shape is None else onnx_ir.Shape([*like.shape[:-1], width])
-
-
-def _zeros(product: _Product) -> np.ndarray:
-    return np.zeros(product.width, product.end.dtype.numpy())
+def _describe(value: onnx_ir.Value, like: onnx_ir.Value, width: int) -> None:
+    """The type and shape of another whose last axis is as wide as said."""
+    if like.dtype is not None:
+        value.dtype = like.dtype
+    if like.shape is not None:
+        value.shape = onnx_ir.Shape([*like.shape[:-1], width])
 
 
 def _add(graph: onnx_ir.Graph, before: onnx_ir.Node, op_type: str, inputs, attributes, name: str, domain: str = "") -> onnx_ir.Value:
@@ -190,7 +193,8 @@ def _beside(graph: onnx_ir.Graph, before: onnx_ir.Node, parts: list[onnx_ir.Valu
     if all(part.is_initializer() for part in parts):
         return _store(graph, _side_by_side([part.const_value for part in parts], axis), name)
     out = _add(graph, before, "Concat", parts, [onnx_ir.AttrInt64("axis", axis)], name)
-    out.dtype = parts[0].dtype
+    if parts[0].dtype is not None:
+        out.dtype = parts[0].dtype
     return out
 
 

@@ -111,7 +111,7 @@ LOOKED = {
         "operators": {"MatMul": 14, "GroupQueryAttention": 2},
         "beyond_standard": {"com.microsoft.GroupQueryAttention": 2},
         "largest": [{"name": "embed", "type": "float", "shape": [300, 32], "bytes": 38400}],
-        "fused": {"attention": 2, "norms": 5},
+        "fused": {"attention": 2, "norms": 5, "products": 4},
         "products": {"packed": 0, "widened": 0, "dense": 14, "computed": 0},
     },
     "report": {"contents": {"unquantized": ["lm_head"]}, "notes": [], "profile": "fast", "task": "causal-lm"},

@@ -32,21 +32,23 @@ def generate(prompt: str, tokens: int) -> str:
     inputs = {i.name: i for i in session.get_inputs()}
     names = [o.name for o in session.get_outputs()]
     types = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
-    cache = {n: np.zeros((1, i.shape[1], 0, i.shape[3]), types[i.type]) for n, i in inputs.items() if n.startswith("past_key_values.")}
+    value = onnxruntime.OrtValue.ortvalue_from_numpy  # keys and values stay in onnxruntime's memory from step to step
+    past = [(n, i) for n, i in inputs.items() if n.startswith("past_key_values.")]
+    cache = {n: value(np.zeros((1, i.shape[1], 0, i.shape[3]), types[i.type])) for n, i in past}
     ids = tokenizer.encode(prompt).ids
     if not ids:
         sys.exit("The prompt is empty: give a word at least.")
     given, fed = len(ids), np.array([ids], np.int64)  # (1, new)
     while len(ids) < given + tokens:
         feeds = {
-            "input_ids": fed,
-            "attention_mask": np.ones((1, len(ids)), np.int64),
-            "position_ids": np.arange(len(ids) - fed.shape[1], len(ids))[None],
+            "input_ids": value(fed),
+            "attention_mask": value(np.ones((1, len(ids)), np.int64)),
+            "position_ids": value(np.arange(len(ids) - fed.shape[1], len(ids))[None]),
             **cache,
         }
-        found = dict(zip(names, session.run(names, {n: feeds[n] for n in inputs}), strict=True))
+        found = dict(zip(names, session.run_with_ort_values(names, {n: feeds[n] for n in inputs}), strict=True))
         cache = {n: found[n.replace("past_key_values.", "present.")] for n in cache}
-        ids.append(int(found["logits"][0, -1].argmax()))
+        ids.append(int(found["logits"].numpy()[0, -1].argmax()))
         if ids[-1] in ends():
             break
         fed = np.array([ids[-1:]], np.int64)

@@ -416,8 +416,9 @@ def with_table(source, folder, bits, group_size):
 def test_an_embedding_and_its_output_layer_are_packed_once(tmp_path):
     source = make_pico(tmp_path / "model", layers=1, hidden=64)
     report = export(with_table(source, tmp_path / "quantized", 4, 32), tmp_path / "out", Run(), options=FAST)
-    assert report["nodes"]["MatMulNBits"] == 8  # the output layer is one of them
-    assert report["contents"]["products"] == {"packed": 8, "widened": 0, "dense": 0, "computed": 0}
+    assert report["nodes"]["MatMulNBits"] == 5  # seven in four, and the output layer
+    assert report["contents"]["products"] == {"packed": 5, "widened": 0, "dense": 0, "computed": 0}
+    assert report["contents"]["fused"]["products"] == 2
     assert report["contents"]["unquantized"] == []
     assert report["max_abs"] <= 1e-4
     codes = [t for t in report["contents"]["largest"] if t["shape"] == [300, 2, 16]]
@@ -437,19 +438,22 @@ def test_rounded_activations_are_judged_by_probabilities(tmp_path, monkeypatch):
     assert report["nodes"]["MatMulNBits"] == 8
     assert 0 < report["kl"] < 0.1
     assert [c["limit"] for c in report["checks"]][:2] == [1.0, 0.5]
-    assert report["rounding_tried"]["32"]["kl"] == pytest.approx(report["kl"], rel=1)
+    tried = report["rounding_tried"][-1]
+    assert tried["blocks"] == {"64": 8}  # everything is allowed, so the fastest
+    assert tried["kl"] == pytest.approx(report["kl"], rel=1)
     model = read_graph(tmp_path / "out")
     levels = {a.i for n in model.graph.node if n.op_type == "MatMulNBits" for a in n.attribute if a.name == "accuracy_level"}
     assert levels == {4}
 
 
-def test_where_all_layers_change_too_much_the_worst_stay_exact(tmp_path, monkeypatch):
+def test_where_all_layers_change_too_much_some_stay_exact(tmp_path, monkeypatch):
     """The graph has both kinds of product, and the report counts those that round; a tied output layer goes with its embedding."""
     source = make_pico(tmp_path / "model", layers=1, hidden=64)
     folder = with_table(source, tmp_path / "quantized", 8, None)
     monkeypatch.setitem(parity.ROUNDED, "kl", 1.0)
     monkeypatch.setitem(parity.ROUNDED, "top1", 0.5)
-    monkeypatch.setattr(rounding, "WAYS", ((16, 0.5),))
+    blocks = {f"model.layers.0.self_attn.{name}_proj": 32 for name in "qkv"} | {"lm_head": 16}
+    monkeypatch.setattr(rounding, "way_for", lambda *args: (blocks, [{"blocks": {}, "kl": 0.0, "top1": 1.0}], 1))
     report = export(folder, tmp_path / "out", Run(), options=OnnxOptions(activations="int8"))
     assert report["activations"] == "int8"
     assert report["nodes"]["MatMulNBits"] == 4
@@ -459,17 +463,15 @@ def test_where_all_layers_change_too_much_the_worst_stay_exact(tmp_path, monkeyp
 def test_activations_that_may_not_be_rounded_stay_as_they_are(pico_llama, monkeypatch):
     loaded = load(pico_llama, dtype="float32")
     answers = parity.reference(loaded.model, loaded.tokenizer, Run(), context=64, cache_name=_cache_name(loaded.model))
-    layers = dict.fromkeys(name for name, _ in linears(loaded.model))
+    quants = {name: packed.quantize(module.weight, 8) for name, module in linears(loaded.model)}
     monkeypatch.setitem(parity.ROUNDED, "kl", 0.0)
-    notes = []
-    ways = list(rounding.WAYS)
-    way, tried = exporting._rounding(loaded.model, layers, answers, Run(), notes, ways)
-    assert (way, ways) == (None, [])
-    assert tried["16, 50%"]["kl"] < tried["16, 90%"]["kl"] < tried["16"]["kl"]  # fewer layers, those that err least
-    assert tried["16"]["kl"] < tried["32"]["kl"]  # outliers make shorter blocks coarse
+    notes, rooms = [], list(rounding.ROOMS)
+    way, tried = exporting._rounding(loaded.model, quants, answers, Run(), notes, rooms)
+    assert (way, rooms) == (None, [])
+    assert tried[0]["kl"] > 0
     assert notes == ["Activations rounded to int8 changed too much, so quantized layers multiply float32 ones."]
     notes.clear()
-    assert exporting._rounding(loaded.model, layers, {}, Run(), notes, list(rounding.WAYS)) == (None, {})
+    assert exporting._rounding(loaded.model, quants, {}, Run(), notes, list(rounding.ROOMS)) == (None, [])
     assert "probabilities" in notes[0]
 
 
@@ -602,7 +604,7 @@ def test_a_fused_graph_that_doesn_t_open_is_written_portable(exported, tmp_path,
 def test_a_fused_graph_that_fails_its_check_is_written_portable(tmp_path, monkeypatch):
     tried = []
 
-    def attempt(folder, made, run, options, ways):
+    def attempt(folder, made, run, options, rooms):
         tried.append((options.profile, options.activations))
         if options.profile == "fast":
             raise UserError("The export differs.", kind="check", detail="[]")
@@ -615,19 +617,19 @@ def test_a_fused_graph_that_fails_its_check_is_written_portable(tmp_path, monkey
     assert [note.split()[0] for note in report["notes"]] == ["The", "Activations"]
 
 
-def test_rounding_that_fails_its_check_is_tried_in_gentler_ways_and_then_left(tmp_path, monkeypatch):
+def test_rounding_that_fails_its_check_is_tried_more_gently_and_then_left(tmp_path, monkeypatch):
     """Torch's trial and onnxruntime's answers differ, so a way that was found good enough may not be."""
     tried = []
 
-    def attempt(folder, made, run, options, ways):
-        tried.append((options.activations, list(ways)))
+    def attempt(folder, made, run, options, rooms):
+        tried.append((options.activations, list(rooms)))
         if options.activations == "int8" and len(tried) <= fails:
-            ways[:] = ways[1:]
+            rooms[:] = rooms[1:]
             raise UserError("The export differs.", kind="check", detail='[{"check": "one"}]')
         return {"notes": []}
 
     monkeypatch.setattr(exporting, "_attempt", attempt)
-    monkeypatch.setattr(rounding, "WAYS", (1, 2))
+    monkeypatch.setattr(rounding, "ROOMS", (1, 2))
     options = OnnxOptions(activations="int8")
     for fails, expected in ((1, [("int8", [1, 2]), ("int8", [2])]), (2, [("int8", [1, 2]), ("int8", [2]), ("float32", [1, 2])])):
         tried.clear()
