@@ -1303,7 +1303,11 @@ def inspect_onnx(folder: str, as_json: bool, debug: bool) -> None:
         weights.add_row(one["name"], one["type"], " x ".join(map(str, one["shape"])), f"{one['bytes']:,}")
     show(weights)
     made = table("what", ">nodes", title="Fused and packed")
-    for name, count in [("fused attention", found["fused"]["attention"]), ("fused norms", found["fused"]["norms"]), ("joined products", found["fused"]["products"])]:
+    for name, count in [
+        ("fused attention", found["fused"]["attention"]),
+        ("fused norms", found["fused"]["norms"]),
+        ("joined products", found["fused"]["products"]),
+    ]:
         made.add_row(name, str(count))
     for name, count in found["products"].items():
         made.add_row(f"{name} products", str(count))

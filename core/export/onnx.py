@@ -492,12 +492,15 @@ def _capture(info: SourceInfo, model: Any, profile: str, notes: list[str]) -> tu
 
 
 def _graph(info: SourceInfo, program: Any, plan: Any) -> tuple[Any, dict[str, int]]:
-    """(the graph, of wide.join_products what became one). In fused operators it's marked as one whose cache may be kept in place."""
+    """(the graph, of wide.join_products what became one). In fused operators it's marked as one whose cache may be kept in place.
+
+    An encoder's products are of many tokens at a time, and no faster for being joined.
+    """
     from core.export import trace, wide
 
-    graph, joined = _traced(info, trace.convert, program, plan), {"joined": 0, "nbits": 0}
+    graph = _traced(info, trace.convert, program, plan)
+    joined = wide.join_products(graph) if info.task == "causal-lm" else {"joined": 0, "nbits": 0}
     if plan.fused:
-        joined = wide.join_products(graph)
         graph.metadata_props[CACHE] = IN_PLACE
     return graph, joined
 

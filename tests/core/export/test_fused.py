@@ -175,7 +175,9 @@ def test_an_export_takes_one_text_at_a_time_and_says_so(pico_llama, tmp_path):
     report = onnx.export(pico_llama, tmp_path / "out", Run(), options=OnnxOptions(profile="fast", activations="int8"))
     assert report["profile"] == "fast"
     # rounded activations of what isn't quantized were ignored without a word
-    assert report["notes"][:1] == ["Activations are rounded before quantized layers only, and this variant has none: its products are exact."]
+    assert report["notes"][:1] == [
+        "Activations are rounded before quantized layers only, and this variant has none: its products are exact."
+    ]
     assert report["max_abs"] <= 1e-4
     assert report["greedy"]["equal"] == 64
     checks = [c["check"] for c in report["checks"]]

@@ -43,7 +43,9 @@ def compare(model: onnx_ir.Model, **feeds) -> dict[str, int]:
 
 
 def weights(*widths: int) -> dict[str, np.ndarray]:
-    return {f"layer.{name}.weight": RANDOM.normal(size=(WIDTH, width)).astype(np.float32) for name, width in zip("abcdef", widths, strict=False)}
+    return {
+        f"layer.{name}.weight": RANDOM.normal(size=(WIDTH, width)).astype(np.float32) for name, width in zip("abcdef", widths, strict=False)
+    }
 
 
 def products(stored: dict[str, np.ndarray], ends: str = "") -> list:
@@ -76,7 +78,11 @@ def test_biases_go_along_and_a_missing_one_is_nothing():
     stored = weights(24, 40)
     stored["bias"] = RANDOM.normal(size=24).astype(np.float32)
     nodes = [*products({n: a for n, a in stored.items() if n != "bias"}, "0")]
-    nodes += [helper.make_node("Add", ["bias", "a0"], ["a1"]), helper.make_node("Sigmoid", ["a1"], ["a"]), helper.make_node("Sigmoid", ["b0"], ["b"])]
+    nodes += [
+        helper.make_node("Add", ["bias", "a0"], ["a1"]),
+        helper.make_node("Sigmoid", ["a1"], ["a"]),
+        helper.make_node("Sigmoid", ["b0"], ["b"]),
+    ]
     model = model_of(nodes, stored)
     assert compare(model, x=X)["joined"] == 1
     assert ops(model) == ["MatMul", "Add", "Split", "Sigmoid", "Sigmoid"]
@@ -108,7 +114,9 @@ def test_packed_products_of_one_grid(zeros):
         stored[f"layer.{name}.zeros"] = RANDOM.integers(0, 256, width).astype(np.uint8)
         parts = ("codes", "scales", "zeros") if zeros else ("codes", "scales")
         settings = {"K": WIDTH, "N": width, "bits": 4, "block_size": 32, "accuracy_level": 1}
-        nodes.append(helper.make_node("MatMulNBits", ["x", *(f"layer.{name}.{p}" for p in parts)], [name + "0"], domain="com.microsoft", **settings))
+        nodes.append(
+            helper.make_node("MatMulNBits", ["x", *(f"layer.{name}.{p}" for p in parts)], [name + "0"], domain="com.microsoft", **settings)
+        )
     if not zeros:
         stored = {name: array for name, array in stored.items() if "zeros" not in name}
     model = model_of([*nodes, *doubled("a", "b")], stored)
@@ -123,7 +131,9 @@ def test_of_other_grids_each_stays():
         stored[f"{name}.codes"] = RANDOM.integers(0, 256, (16, WIDTH // block, block // 2)).astype(np.uint8)
         stored[f"{name}.scales"] = RANDOM.random(16 * WIDTH // block).astype(np.float32)
         settings = {"K": WIDTH, "N": 16, "bits": 4, "block_size": block}
-        nodes.append(helper.make_node("MatMulNBits", ["x", f"{name}.codes", f"{name}.scales"], [name + "0"], domain="com.microsoft", **settings))
+        nodes.append(
+            helper.make_node("MatMulNBits", ["x", f"{name}.codes", f"{name}.scales"], [name + "0"], domain="com.microsoft", **settings)
+        )
     model = model_of([*nodes, *doubled("a", "b")], stored)
     assert compare(model, x=X) == {"joined": 0, "nbits": 0}
 
