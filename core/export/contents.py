@@ -24,8 +24,9 @@ def contents(folder: Path) -> dict[str, Any]:
     """{operators, beyond_standard, largest, fused, products} of the graph in `folder`.
 
     operators: {name: nodes}, the most frequent first; beyond_standard: {domain.name: nodes}; largest: [{name, type, shape, bytes}];
-    fused: {attention, norms, products} nodes, these being products of one input whose parts are told apart afterwards; products: {packed, widened, dense, computed}: products with a weight in packed codes,
-    in codes that are widened, in floating point, and those of two computed tensors. Raises UserError as `read_graph` does.
+    fused: {attention, norms, products} nodes, these being products of one input whose parts are told apart afterwards;
+    products: {packed, widened, dense, computed}: products with a weight in packed codes, in codes that are widened, in floating point,
+    and those of two computed tensors. Raises UserError as `read_graph` does.
     """
     model = read_graph(folder)
     nodes = list(model.graph.node)

@@ -20,7 +20,8 @@ def genai_config(folder: Path, signature: Any, context: int | None, in_place: bo
 
     in_place: its attention writes keys and values behind those before, so that memory for as many as a generation may have is taken
     at once (past_present_share_buffer). That's for layers alike only; otherwise the cache is handed over grown, and layers may have
-    different numbers of heads; those of the first are named. Its greedy tokens are the graph's own: sampling is off unless the model's generation_config asks for it.
+    different numbers of heads; those of the first are named. Its greedy tokens are the graph's own: sampling is off unless the
+    model's generation_config asks for it.
     """
     config = read_json(folder / "config.json")
     stored = folder / "generation_config.json"
