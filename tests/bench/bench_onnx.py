@@ -304,7 +304,8 @@ def test_onnx_against_torch(source, shelf, tmp_path, request):
             row = f"{divergence(wanted, quality[title]):9.1e}{kept:7.3f}{perplexity(quality[title]):7.2f}"
         size = r["bytes"] if r else size_of(title, source, tmp_path, gguf)
         speed = f"{prefill:9.1f}{decode:8.1f}{prefill / base[0]:7.2f}/{decode / base[1]:5.2f}"
-        note = f"   {r['activations']} {r.get('rounding_tried') or ''}" if r else ""
+        blocks = r["rounding_tried"][-1]["blocks"] if r and r.get("rounding_tried") else ""
+        note = f"   {r['activations']} {blocks}" if r else ""
         print(f"{title:24}{mine}{row}{size / 1e6:7.1f}{speed}{note}")
 
 
