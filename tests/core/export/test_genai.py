@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 from core.export.genai import genai_config
+from core.export.onnx import export
 from core.export.runtime import CausalSession, open_session, read_graph
 from core.export.trace import Signature
+from core.records import OnnxOptions
+from core.run import Run
+from tests.conftest import make_pico
 
 ASK = """
 import json, sys
@@ -58,12 +62,27 @@ def test_what_a_model_doesn_t_say_has_a_default(tmp_path):
     assert "position_ids" not in settings["model"]["decoder"]["inputs"]
 
 
-def test_genai_generates_the_same_tokens(exported):
+def test_memory_is_shared_where_the_cache_is_kept_in_place_and_layers_are_alike(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"hidden_size": 64, "num_attention_heads": 4}))
+    inputs = {f"past_key_values.{i}.{leaf}": (1, 2, "past", 16) for i in range(2) for leaf in ("key", "value")}
+    logits = {"logits": (1, "sequence", 50)}
+    shared = lambda inputs, in_place: genai_config(tmp_path, Signature(inputs, logits), 64, in_place)["search"]["past_present_share_buffer"]
+    assert shared(inputs, True)
+    assert not shared(inputs, False)
+    assert not shared(inputs | {"past_key_values.1.key": (1, 1, "past", 16)}, True)  # it takes as much for each layer
+
+
+@pytest.mark.parametrize("profile", ["portable", "fast"])
+def test_genai_generates_the_same_tokens(exported, profile, tmp_path):
     """SPOKESHAVE_GENAI: a Python that has onnxruntime-genai, where this one hasn't."""
     python = os.environ.get("SPOKESHAVE_GENAI") or (sys.executable if importlib.util.find_spec("onnxruntime_genai") else "")
     if not python:
         pytest.skip("onnxruntime-genai isn't installed, and SPOKESHAVE_GENAI names no Python that has it")
-    folder, _ = exported
+    folder = exported[0]
+    if profile == "fast":
+        folder = tmp_path / "out"
+        export(make_pico(tmp_path / "wide", hidden=64), folder, Run(), options=OnnxOptions(profile="fast"))
+        assert json.loads((folder / "genai_config.json").read_text())["search"]["past_present_share_buffer"]
     ids, length = [5, 80, 131, 9, 44], 30
     said = subprocess.run([python, "-c", ASK, str(folder), str(length), json.dumps(ids)], capture_output=True, text=True, check=True)
     found = json.loads(said.stdout)
