@@ -67,6 +67,11 @@ def sample_ids(tokenizer: Any, vocabulary: int, count: int) -> np.ndarray:
     return np.random.default_rng(0).integers(0, vocabulary, count, dtype=np.int64)
 
 
+def allowed(tokens: int) -> float:
+    """The mean KL divergence that rounding may cause in so many tokens: a mean over fewer sways more."""
+    return ROUNDED["kl"] * math.sqrt(max(1.0, TOKENS / tokens))
+
+
 def row_lengths(count: int) -> list[int]:
     return [max(2, min(n, count * n // (2 * ROWS[0]))) for n in ROWS]
 
@@ -225,8 +230,8 @@ class _Checks:
             judged = divergence(wanted, found) if np.isfinite(worst) else np.inf
             self.kl = max(self.kl, judged)
         limit = self.limits["kl" if "kl" in self.limits else "max_abs"]
-        if self.limits == ROUNDED:  # a mean over fewer tokens sways more
-            limit *= math.sqrt(max(1.0, TOKENS / (found.size / found.shape[-1])))
+        if self.limits == ROUNDED:
+            limit = allowed(found.size // found.shape[-1])
         self.add(title, judged, limit, judged <= limit)
         return worst
 
