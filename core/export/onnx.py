@@ -461,6 +461,10 @@ def _rounding(
     del rooms[:took]
     if way is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
+    elif not way:
+        notes.append(
+            "With groups this small, exact products are as fast as rounded ones, so quantized layers multiply float32 activations."
+        )
     return way, tried
 
 

@@ -68,7 +68,7 @@ def way_for(
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]], int]:
     """(the block in which each layer rounds what it reads, exact where it isn't named, None where every choice changes too much;
     [{blocks: {'32': layers, 'exact': layers}, kl, short_kl: of the check's short texts, top1: parity.kept}] of what was tried; how many
-    of `rooms` that took).
+    of `rooms` that took). No layer is named where exact products are the fastest anyway.
 
     The named layers are dense here, on their grid's exact values (trace.unpack_linears). answers: of `parity.reference`.
     """
@@ -99,6 +99,8 @@ def way_for(
         return used(found) <= room and 1 - found["top1"] <= CHANGED * (1 - parity.ROUNDED["top1"])
 
     usual = choose(units, float("inf"), longest=USUAL)
+    if not usual:
+        return {}, tried, len(rooms)
     first = attempt(usual)
     off = first["kl"] / max(_sum(units, usual, "errors"), 1e-30)
     for index, room in enumerate(rooms):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.export import parity, rounding
+from core.export import onnx, parity, rounding
 from core.export.rounding import BLOCKS, TIMES, Unit, choose, measure, round_blocks, way_for
 from core.export.trace import cache_name
 from core.models import packed
@@ -116,3 +116,13 @@ def test_grids_that_no_block_fits_are_left_out(asked):
     quants = {name: packed.quantize(module.weight, 4, group_size=8) for name, module in linears(model)}
     assert measure(model, quants, torch.from_numpy(answers["ids"])[None], Run()) == []
     assert way_for(model, quants, answers, Run()) == (None, [], len(rounding.ROOMS))
+
+
+def test_where_exact_products_are_the_fastest_nothing_rounds(asked):
+    """Four bits in groups of 16: a block of 16 is slower than float32 activations."""
+    model, _, answers = asked
+    quants = {name: packed.quantize(module.weight, 4, group_size=16) for name, module in linears(model)}
+    assert way_for(model, quants, answers, Run()) == ({}, [], len(rounding.ROOMS))
+    notes: list[str] = []
+    assert onnx._rounding(model, quants, answers, Run(), notes, list(rounding.ROOMS)) == ({}, [])
+    assert notes[0].startswith("With groups this small")
