@@ -462,9 +462,7 @@ def _rounding(
     if way is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
     elif not way:
-        notes.append(
-            "With groups this small, exact products are as fast as rounded ones, so quantized layers multiply float32 activations."
-        )
+        notes.append("With groups this small nothing is gained by rounding activations, so quantized layers multiply float32 ones.")
     return way, tried
 
 

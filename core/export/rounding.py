@@ -68,16 +68,13 @@ def way_for(
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]], int]:
     """(the block in which each layer rounds what it reads, exact where it isn't named, None where every choice changes too much;
     [{blocks: {'32': layers, 'exact': layers}, kl, short_kl: of the check's short texts, top1: parity.kept}] of what was tried; how many
-    of `rooms` that took). No layer is named where exact products are the fastest anyway.
+    of `rooms` that took). No layer is named where none would be faster.
 
     The named layers are dense here, on their grid's exact values (trace.unpack_linears). answers: of `parity.reference`.
     """
     ids, wanted = torch.from_numpy(answers["ids"])[None], answers["answer"]
     units = measure(model, quants, ids, run)
     tried: list[dict[str, Any]] = []
-    if not units:
-        return None, tried, len(rooms)
-
     rows = [(torch.from_numpy(answers[f"row{i}"])[None], answers[f"row{i}_answer"]) for i in range(len(parity.ROWS))]
     short = np.concatenate([answer for _, answer in rows])
 

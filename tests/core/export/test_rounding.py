@@ -115,7 +115,7 @@ def test_grids_that_no_block_fits_are_left_out(asked):
     model, _, answers = asked
     quants = {name: packed.quantize(module.weight, 4, group_size=8) for name, module in linears(model)}
     assert measure(model, quants, torch.from_numpy(answers["ids"])[None], Run()) == []
-    assert way_for(model, quants, answers, Run()) == (None, [], len(rounding.ROOMS))
+    assert way_for(model, quants, answers, Run()) == ({}, [], len(rounding.ROOMS))
 
 
 def test_where_exact_products_are_the_fastest_nothing_rounds(asked):
