@@ -40,9 +40,10 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app.forms import FileField, calm_wheel
-from app.text import TIMES, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
+from app.text import TIMES, failure_text, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
 from app.theme import SEMIBOLD, icon_pixmap, kind_icon, restyle, theme, ui_font
 from app.wizards.plans import Bytes, Flow, Said, best_device, images_problem, text_problem
+from core.errors import UserError
 from core.events import Failed, Finished, Ready
 from core.records import DeviceInfo, Variant
 
@@ -58,8 +59,15 @@ def spoken(said: Said) -> str:
     if not said:
         return ""
     template = QCoreApplication.translate("wizards", said.template)
-    values = {k: fmt_bytes(v) if isinstance(v, Bytes) else v for k, v in said.values.items()}
+    values = {name: _shown(value) for name, value in said.values.items()}
     return string.Formatter().vformat(template, (), values)
+
+
+def _shown(value: Any) -> Any:
+    """A sentence's value as it's filled in."""
+    if isinstance(value, UserError):
+        return failure_text(value)[0]
+    return fmt_bytes(value) if isinstance(value, Bytes) else value
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------------

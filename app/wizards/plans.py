@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.errors import UserError
 from core.params import Knob
 from core.recipe import ImagesRef, LabelsRef, Recipe, Source, Step, TextRef
 from core.records import (
@@ -28,6 +29,8 @@ from core.records import (
     SourceInfo,
     Variant,
 )
+from core.runtimes import foresee
+from core.workspace import read_json
 
 
 class Bytes(int):
@@ -36,7 +39,10 @@ class Bytes(int):
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence to be translated and then filled in; false where there's nothing to say."""
+    """A sentence to be translated and then filled in; false where there's nothing to say.
+
+    A value may be a UserError: it's filled in as its own sentence, translated as core's are.
+    """
 
     template: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -708,6 +714,7 @@ class ExportPlan:
         self.to = ""
         self.overwrite = False
         self.device = "auto"
+        self._configs: dict[str, dict[str, Any]] = {}  # by variant
 
     def pages(self) -> tuple[str, ...]:
         return ("source", "folder", "review")
@@ -885,8 +892,32 @@ class ExportPlan:
                 return say("Choose a variant.")
             return self.variant_problem(self.source)
         if page == "folder":
-            return self.format_problem() or (text_problem(self.text) if self.calibrates else NOTHING) or self._folder_problem()
+            wrong = self.format_problem() or self._runtime_problem() or (text_problem(self.text) if self.calibrates else NOTHING)
+            return wrong or self._folder_problem()
         return NOTHING
+
+    def runtime_refusal(self) -> UserError | None:
+        """What the job would say of the onnxruntime that's named, where that's too old for the rest of what's chosen."""
+        if self.format != "onnx" or self.source is None:
+            return None
+        try:
+            foresee(self._config(), self.onnx_options, self.generates)
+        except UserError as refusal:
+            return refusal
+        return None
+
+    def _config(self) -> dict[str, Any]:
+        """The chosen variant's config.json, read once; {} where it has none or it can't be read, which the job says."""
+        if self.variant not in self._configs:
+            try:
+                self._configs[self.variant] = read_json(Path(self.workspace) / "variants" / self.variant / "config.json")
+            except (UserError, OSError):
+                self._configs[self.variant] = {}
+        return self._configs[self.variant]
+
+    def _runtime_problem(self) -> Said:
+        refusal = self.runtime_refusal()
+        return Said("{problem}", {"problem": refusal}) if refusal is not None else NOTHING
 
     def _folder_problem(self) -> Said:
         if not self.to.strip():
