@@ -1,7 +1,7 @@
 """What every wizard shares: the window with its steps at the left, its pages, and the parts that several pages use.
 
-What may be done next is decided by a `plans.Flow`; this only shows it. Covers the keyboard (Enter goes on, Esc cancels), the
-remembering of last values, and windows too small for the steps beside the page.
+What may be done next is decided by a `plans.Flow`; this only shows it. Covers the keyboard (Enter goes on, or to the field that's
+wrong; Esc cancels), the remembering of last values, and windows too small for the steps beside the page.
 """
 
 from __future__ import annotations
@@ -704,6 +704,10 @@ class Page(QWidget):
         """What takes the keyboard when the page is shown."""
         return None
 
+    def wrong_field(self) -> QWidget | None:
+        """The first field that's marked as wrong."""
+        return next((w for w in self.findChildren(QWidget) if w.property("invalid") and w.isVisible()), None)
+
 
 class Steps(QWidget):
     """The steps, one below the other: a tick for those passed, the present one filled."""
@@ -995,6 +999,9 @@ class Wizard(QDialog):
             active = self.finish_button if self.flow.last else self.next_button
             if active.isEnabled():
                 active.click()
+            elif (wrong := self.current_page.wrong_field()) is not None:
+                wrong.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._scrolls[self.current_page.key].ensureWidgetVisible(wrong)
             event.accept()
             return
         super().keyPressEvent(event)

@@ -34,7 +34,7 @@ from app.wizards.base import (
     spoken,
 )
 from app.wizards.labels import LabelsChoice
-from app.wizards.plans import CompressPlan, free_name, memory_problem
+from app.wizards.plans import REFUSALS, CompressPlan, free_name, memory_problem
 from core.events import Failed, Finished
 from core.records import EstimateSpec
 
@@ -122,7 +122,7 @@ class CompressWizard(Wizard):
             for shown in (self.method.estimate, self.review.estimate):
                 shown.unknown(f"{sentence} {hint}".strip())
             self.review.needed = None
-            self.plan.refused = sentence if event.kind == "input" else ""
+            self.plan.refused = sentence if event.kind in REFUSALS else ""
         self.review.tell_memory()
         self.refresh()
 

@@ -325,6 +325,7 @@ class OpenPlan:
 # ---- compress -----------------------------------------------------------------------------------------------------
 
 FAMILIES = ("pruning", "quantization", "distillation", "recovery")
+REFUSALS = ("usage", "input", "model", "data")  # kinds of failure of an estimate that the job would fail by, too
 
 
 class CompressPlan:
@@ -466,7 +467,8 @@ class CompressPlan:
                 return say("The worker is still starting. The methods appear in a few seconds.")
             if self.chosen is None:
                 return say("Choose a method.")
-            return self.method_problem(self.chosen) or Said(self.params_problem and "{problem}", {"problem": self.params_problem})
+            wrong = self.params_problem or self.refused
+            return self.method_problem(self.chosen) or (Said("{problem}", {"problem": wrong}) if wrong else NOTHING)
         if page == "data":
             if self.needs_labels:
                 return self._labels_problem()
@@ -474,8 +476,6 @@ class CompressPlan:
                 return images_problem(self.images) or self._unknown_images()
             return text_problem(self.text) if self.needs_text else NOTHING
         if page == "review":
-            if self.refused:
-                return Said("{problem}", {"problem": self.refused})
             reads = self.measure and not self.measures_labels and not self.draws
             return name_problem(self.name) or (text_problem(self.measure_text) if reads else NOTHING)
         return NOTHING

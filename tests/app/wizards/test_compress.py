@@ -185,6 +185,40 @@ def test_settings_that_the_worker_refuses_cannot_be_started(qtbot, wizard, board
     assert w.review.estimate.rest.text() == "Group is too wide. Change it."
 
 
+@pytest.mark.parametrize("kind", ["usage", "input", "model"])
+def test_settings_that_the_worker_refuses_hold_up_next(qtbot, wizard, board, kind):
+    """Next went on to a review that could not be started; a wrong list of layers, of the kind 'usage', could even be."""
+    board.reply = lambda spec: (
+        events.Failed("x", kind, "{knob} is too wide.", "Change it.", "", {"knob": "Group"})
+        if spec.step.params["bits"] == 4
+        else S.estimate(spec)
+    )
+    w = wizard()
+    estimated(qtbot, w)
+    assert w.next_button.isEnabled()
+    w.method.form.set_values({"bits": 4})
+    qtbot.waitUntil(lambda: not w.next_button.isEnabled(), timeout=3000)
+    assert w.reason.text() == "Group is too wide."
+    assert w.method.estimate.rest.text() == "Group is too wide. Change it."
+    assert w.method.estimate.isVisible()
+    qtbot.keyClick(w, Qt.Key.Key_Return)
+    assert w.flow.page == "method"
+    w.method.form.set_values({"bits": 8})
+    estimated(qtbot, w)
+    assert w.next_button.isEnabled()
+
+
+def test_enter_leads_to_the_field_that_is_wrong(qtbot, wizard):
+    w = wizard("pruning")
+    box = w.method.form.editor("sparsity").box
+    box.setValue(1.0)
+    w.back_button.setFocus()
+    assert not box.hasFocus()
+    qtbot.keyClick(w, Qt.Key.Key_Return)
+    assert w.flow.page == "method"
+    assert w.focusWidget() is box
+
+
 def test_an_estimate_that_fails_otherwise_holds_up_nothing(qtbot, wizard, board):
     board.reply = lambda spec: events.Failed("x", "internal", "Something went wrong.", "")
     w = wizard()
