@@ -1093,7 +1093,7 @@ class DecodeView(QWidget):
         try:
             write_atomically(path, data)
         except OSError as error:
-            self._fail(explain_error(error))
+            self._fail(explain_error(error, place=str(path.parent)))
             return
         self._say(self.tr("Exported to {path}.").format(path=path))
 
