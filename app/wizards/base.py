@@ -1049,6 +1049,11 @@ class Estimator:
         self._wizard.forget(self._asked)
         self._timer.start()
 
+    def drop(self) -> None:
+        """What was asked is no longer the question."""
+        self._timer.stop()
+        self._wizard.forget(self._asked)
+
     def _ask(self) -> None:
         found = self._question()
         if found is None:

@@ -30,7 +30,7 @@ from core.records import (
     Variant,
 )
 from core.runtimes import foresee
-from core.workspace import read_json
+from core.workspace import free_name, read_json
 
 
 class Bytes(int):
@@ -166,14 +166,6 @@ def images_problem(path: str | None) -> Said:
 
 def name_problem(name: str) -> Said:
     return NOTHING if name.strip() else say("Give it a name.")
-
-
-def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """The wanted name, with a number after it where it's taken."""
-    names = set(taken)
-    if wanted not in names:
-        return wanted
-    return next(f"{wanted} ({n})" for n in range(2, len(names) + 3) if f"{wanted} ({n})" not in names)
 
 
 def best_device(devices: Iterable[DeviceInfo]) -> str:
@@ -348,6 +340,8 @@ class CompressPlan:
         self.columns: tuple[str, str] = ("", "")  # with the text and with the class; '': found by their names
         self.described: tuple[LabelsRef, dict[str, Any]] | None = None  # what the worker found in which examples
         self.name = ""
+        self.name_waits = False  # for the worker's answer: started before it comes, the job names what it makes itself, and the same way
+        self.names: dict[str, str] = {}  # that the worker has answered, by the settings
         self.seed = 0
         self.device = "auto"
         self.measure = True
@@ -515,7 +509,7 @@ class CompressPlan:
             workspace=self.workspace,
             variant=self.variant,
             steps=(self.step(),),
-            name=self.name.strip() or None,
+            name=None if self.name_waits else self.name.strip() or None,
             measure=self.measure,
             text=self.measure_text if self.measure and not self.measures_labels and not self.draws else None,
             max_tokens=self.max_tokens,
@@ -527,11 +521,24 @@ class CompressPlan:
             return say("It would be measured on the text that it's trained on, which flatters it. Choose another text to measure on.")
         return NOTHING
 
+    def learn_name(self, name: str) -> None:
+        """The worker's own name for what the present settings make."""
+        self.names[self._settings()] = name
+
+    @property
+    def name_known(self) -> bool:
+        return self._settings() in self.names
+
+    def _settings(self) -> str:
+        return self.step().model_dump_json(include={"method", "params"})
+
     def suggested_name(self) -> str:
-        """'rtn 4-bit g64': the method and the settings that tell its variants apart."""
+        """The worker's name; until it's known 'rtn 4-bit g64': the method and the settings that tell its variants apart."""
         method = self.chosen
         if method is None:
             return ""
+        if self.name_known:
+            return free_name(self.names[self._settings()], (v.name for v in self.variants.values()))
         parts = [method.name, *(_short(k, self.params[k.name]) for k in method.knobs if not k.advanced and k.name in self.params)]
         short = " ".join([p for p in parts if p][:4])
         return free_name(short, (v.name for v in self.variants.values()))

@@ -156,6 +156,47 @@ def test_the_worker_names_what_would_come_out(qtbot, wizard, board):
     assert w.review.name.text() == "mine"
 
 
+def test_started_before_the_estimate_it_gets_the_name_that_the_estimate_would_have_given(qtbot, wizard, board):
+    """The wizard's own attempt at a name was taken, since the worker's comes with the estimate."""
+    board.reply = None
+    w = wizard()
+    w.next()
+    assert w.review.name.text() == "rtn 8-bit (2)"  # until the worker answers
+    w.another.click()
+    assert board.submitted[0][0].name is None  # so that the job names it, as the estimate does
+    w.next()
+    qtbot.waitUntil(lambda: bool(board.asked), timeout=3000)
+    board.answer(board.last_asked(), S.estimate(w._estimate_question()[0]) | {"name": "rtn eight"})
+    w.finish_button.click()
+    assert board.submitted[1][0].name == "rtn eight"
+
+
+def test_a_name_that_the_worker_has_told_stands_on_the_review_at_once(qtbot, wizard, board):
+    """The review began with another name and changed it under the person's eyes."""
+    board.reply = lambda spec: S.estimate(spec) | {"name": f"rtn, {spec.step.params['bits']} bits"}
+    w = wizard()
+    estimated(qtbot, w)
+    board.reply = None
+    w.next()
+    assert w.review.name.text() == "rtn, 8 bits"
+    assert w.plan.spec().name == "rtn, 8 bits"
+    w.back()
+    w.method.form.set_values({"bits": 4})
+    w.next()
+    assert w.review.name.text() == "rtn 4-bit"
+    assert w.plan.spec().name is None
+    qtbot.keyClicks(w.review.name, " mine")
+    assert w.plan.spec().name == "rtn 4-bit mine"
+
+
+def test_a_name_is_taken_as_it_stands_where_no_estimate_comes(qtbot, wizard, board):
+    board.reply = lambda spec: events.Failed("x", "internal", "Something went wrong.", "")
+    w = wizard()
+    w.next()
+    qtbot.waitUntil(lambda: w.review.estimate.figure.text() == "unknown", timeout=3000)
+    assert w.plan.spec().name == "rtn 8-bit (2)"
+
+
 def test_a_name_is_needed(qtbot, wizard):
     w = wizard()
     w.next()
