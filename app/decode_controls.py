@@ -7,6 +7,9 @@ Below 900 px the buttons are icons and the number fields lose their arrows; belo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -50,12 +53,14 @@ class Controls(QFrame):
     find_pressed = Signal()
     check_pressed = Signal()
     explain_pressed = Signal()
+    list_opening = Signal()  # of models: a moment to look whether they're all there
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("panel", True)
         self._state, self._variants, self._filled, self._compact = "idle", {}, False, False
+        self._gone: dict[str, str] = {}  # why those that are chosen, but aren't there any more, can't be used
         self._reason = QLabel()
         self._reason.setProperty("role", "warn")
         self._reason.setObjectName("problem")
@@ -118,6 +123,8 @@ class Controls(QFrame):
             + "\n"
             + self.tr("A second way to draft can run in the same race.")
         )
+        for box in (self.target, self.main.who, self.rival.who):
+            box.opening.connect(self.list_opening)
         self.target.currentIndexChanged.connect(self._target_changed)
         for row in (self.main, self.rival):
             row.changed.connect(self._update)
@@ -317,13 +324,19 @@ class Controls(QFrame):
 
     # -- models
 
-    def set_variants(self, variants: list[Variant], exported: list[Variant] | None = None) -> None:
+    def set_variants(
+        self, variants: list[Variant], exported: list[Variant] | None = None, gone: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Fills the lists, keeping what's chosen. At first: the oldest original that has a draft, and its smallest draft.
 
-        exported: exports of them, as core.exports.models gives them; they're offered, and never chosen by themselves.
+        exported: exports of them, as core.exports.models gives them; they're offered, and never chosen by themselves. gone: why others
+        aren't offered any more, by their ids; one that's chosen stays so until another is, and why it can't run is said.
         """
         target, draft = self.target_id, self.draft_id
-        self._variants = {v.id: v for v in in_lineage([*variants, *(exported or ())])}
+        there = [*variants, *(exported or ())]
+        missed = {target, draft, self.rival.id.removeprefix(BESIDE)} & self._variants.keys() & gone.keys() - {v.id for v in there}
+        self._gone = {id: gone[id] for id in missed}
+        self._variants = {v.id: v for v in in_lineage([*there, *(self._variants[id] for id in missed)])}
         fresh = not self._filled or target not in self._variants
         self._fill_target(target)
         if fresh and self.target_id:
@@ -354,7 +367,9 @@ class Controls(QFrame):
     def _fill_target(self, chosen: str) -> None:
         rows = []
         for v in self._variants.values():
-            why = "" if v.info.task == "causal-lm" else core_text("It doesn't generate text.")
+            why = core_text(self._gone[v.id]) if v.id in self._gone else ""
+            if not why and v.info.task != "causal-lm":
+                why = core_text("It doesn't generate text.")
             if not why and not v.info.tokenizer:
                 why = self.tr("It has no tokenizer.")
             rows.append((v.id, v.name, why, v.kind, ""))
@@ -367,9 +382,10 @@ class Controls(QFrame):
     def _fill_drafts(self, chosen: str) -> None:
         target = self._variants.get(self.target_id)
         rival = self.rival.id if self.rival.who.count() else PLAIN
-        self.main.set_models(self._variants, target, chosen)
+        self.main.set_models(self._variants, target, chosen, gone=self._gone)
         beside = self._other_forms(target) if target else []
-        self.rival.set_models(self._variants, target, rival if rival.startswith("\x00") or rival in self._variants else PLAIN, beside)
+        rival = rival if rival.startswith("\x00") or rival in self._variants else PLAIN
+        self.rival.set_models(self._variants, target, rival, beside, self._gone)
 
     def _other_forms(self, target: Variant) -> list[Variant]:
         """The variant that an export was made from and its other exports, or the exports of a variant."""

@@ -5,7 +5,8 @@ Covers the fields of a Drafting that are always in sight; those that few change 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, QRect, QSize, Qt, Signal
@@ -42,7 +43,12 @@ translate = QCoreApplication.translate
 
 
 class ModelBox(QComboBox):
-    """A list of models; closed, it shows a name that ends in … where it doesn't fit (a styled box would cut it)."""
+    """A list of models; closed, it shows a name that ends in … where it doesn't fit (a styled box would cut it).
+
+    `opening` fires before the list is shown, so that it can be filled anew.
+    """
+
+    opening = Signal()
 
     def __init__(self, name: str, tip: str) -> None:
         super().__init__()
@@ -55,6 +61,10 @@ class ModelBox(QComboBox):
         calm_wheel(self)
         self.setItemDelegate(_Badged(self))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def showPopup(self) -> None:
+        self.opening.emit()
+        super().showPopup()
 
     def paintEvent(self, event) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()
@@ -213,8 +223,18 @@ class DraftingRow(QObject):
 
     # -- what can be chosen
 
-    def set_models(self, variants: dict[str, Variant], target: Variant | None, chosen: str, beside: Sequence[Variant] = ()) -> None:
-        """Fills the list of who may draft for a target. beside: other forms of it, offered to be decoded plainly. Emits nothing."""
+    def set_models(
+        self,
+        variants: dict[str, Variant],
+        target: Variant | None,
+        chosen: str,
+        beside: Sequence[Variant] = (),
+        gone: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Fills the list of who may draft for a target. Emits nothing.
+
+        beside: other forms of it, offered to be decoded plainly; gone: why some can't be used at all, by their ids.
+        """
         self._variants, self._target = variants, target
         graph = self.tr("An ONNX export can't draft for itself that way.") if target is not None and exports.folder_of(target.id) else ""
         rows = [
@@ -225,7 +245,7 @@ class DraftingRow(QObject):
                     self.tr("{name}, plain").format(name=v.name)
                     if exports.folder_of(v.id)
                     else self.tr("{name} by torch, plain").format(name=v.name),
-                    "",
+                    core_text(gone[v.id]) if v.id in gone else "",
                     v.kind,
                     self.tr("The same model in another form, decoded without a draft in the same race"),
                 )
@@ -251,7 +271,7 @@ class DraftingRow(QObject):
             (SKIP, self.tr("Layer skip"), graph, "", self.tr("The target without the layers that your text misses least.")),
         ]
         for v in variants.values():
-            why = draft_problem(target, v) if target else ""
+            why = gone.get(v.id) or (draft_problem(target, v) if target else "")
             note = draft_note(target, v) if target and not why else ""
             rows.append((v.id, v.name, core_text(why) if why else "", v.kind, core_text(note) if note else ""))
         self.who.fill(rows, chosen if any(row[0] == chosen for row in rows) else PLAIN)
@@ -290,6 +310,8 @@ class DraftingRow(QObject):
         """Why it can't draft, as a sentence; '' where it can."""
         if (why := self.who.currentData(WHY)) and self.id in self._variants:
             return self.tr("{name} can't draft for this target. {why}").format(name=self._variants[self.id].name, why=why)
+        if why and self.beside:
+            return self.tr("{name} can't be decoded beside it. {why}").format(name=self._variants[self.beside].name, why=why)
         if why:
             return why
         if not self.plain and self.verifier.currentData() == "tree" and self._target is not None and exports.folder_of(self._target.id):

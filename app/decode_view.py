@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.decode_controls import COMPACT, Controls
+from app.decode_controls import COMPACT, WHY, Controls
 from app.decode_export import as_csv, as_json
 from app.decode_lanes import LanePane
 from app.decode_parts import NONE, LegendButton, Recorder, ReplayBar, StatCard
@@ -63,7 +63,7 @@ from app.widgets import EmptyState
 from core import events
 from core.errors import UserError
 from core.errors import explain as explain_error
-from core.records import Drafting, new_id
+from core.records import Drafting, Variant, new_id
 from core.workspace import write_atomically
 
 REFRESH_MS = 90  # figures and plots, at most so often
@@ -98,6 +98,7 @@ class DecodeView(QWidget):
         self._clock, self._ticked = 0.0, 0.0  # replay: seconds into the run, and when that was
         self._failure: events.Failed | UserError | None = None
         self._home: Path | None = None
+        self._exports: tuple[list[str], dict[str, str]] = ([], {})  # offered, and gone with why
         self._film: Any = None
         self._dialogs: dict[str, QWidget] = {}
         self._recorder = Recorder(self)
@@ -128,6 +129,7 @@ class DecodeView(QWidget):
         self.controls.find_pressed.connect(self.find_draft)
         self.controls.check_pressed.connect(self.check_exactness)
         self.controls.explain_pressed.connect(self.explain_engine)
+        self.controls.list_opening.connect(self._look_at_exports)
         self.controls.changed.connect(self._controls_changed)
         self.cards = self._make_cards()
         cards = QHBoxLayout()
@@ -440,7 +442,10 @@ class DecodeView(QWidget):
             self._say(self.tr("Cancelling\u2026"))
 
     def _start(self, *, paused: bool) -> None:
-        if self._job or self.controls.problem():
+        if self._job:
+            return
+        self._look_at_exports()
+        if self.controls.problem():
             return
         spec = self.controls.spec(str(self.library.workspace.folder), paused=paused)
         target, draft = self.controls.names()
@@ -987,6 +992,10 @@ class DecodeView(QWidget):
     def find_draft(self) -> None:
         """Opens the search for a draft that pays; what's chosen there comes into the controls."""
 
+        self._look_at_exports()
+        if self.controls.target.currentData(WHY):
+            return
+
         def make() -> QWidget:
             from app.find_draft import FindDraftDialog
 
@@ -1000,6 +1009,10 @@ class DecodeView(QWidget):
 
     def check_exactness(self) -> None:
         """Opens the statistical test of this pair."""
+
+        self._look_at_exports()
+        if not self.controls.check_action.isEnabled():
+            return
 
         def make() -> QWidget:
             from app.exactness import ExactnessDialog
@@ -1080,7 +1093,7 @@ class DecodeView(QWidget):
         try:
             write_atomically(path, data)
         except OSError as error:
-            self._fail(explain_error(error))
+            self._fail(explain_error(error, place=str(path.parent)))
             return
         self._say(self.tr("Exported to {path}.").format(path=path))
 
@@ -1175,11 +1188,25 @@ class DecodeView(QWidget):
                 self._fail(None)
                 self._say("")
                 self._show_run(None)
-        exported = self.library.exported_models()
-        self.controls.set_variants(list(self.library.variants()), exported)
+        self._show_models(self.library.exported_models(), self.library.gone_exports())
+        self._say_empty()
+
+    def _show_models(self, exported: list[Variant], gone: dict[str, str]) -> None:
+        self._exports = [v.id for v in exported], gone
+        self.controls.set_variants(list(self.library.variants()), exported, gone)
         if exported:
             self.controls.provider.ask(self.board)
-        self._say_empty()
+
+    def _look_at_exports(self) -> None:
+        """A folder of an export may have gone, or come back, which nothing in the workspace tells."""
+        exported, gone = self.library.exported_models(), self.library.gone_exports()
+        if ([v.id for v in exported], gone) != self._exports:
+            self._show_models(exported, gone)
+            self._say_empty()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look_at_exports()
 
 
 def _prompt_of(head: dict[str, Any]) -> str:

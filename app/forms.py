@@ -350,6 +350,7 @@ class VariantEditor(QComboBox):
         self._library, self._fits = library, fits
         self._may_be_empty = knob.optional or knob.default == ""
         self._empty = None if knob.optional else ""
+        self._none_means = knob.empty
         self._wanted: Any = knob.default
         self.setModel(QStandardItemModel(self))
         calm_wheel(self)
@@ -362,7 +363,8 @@ class VariantEditor(QComboBox):
             model = self.model()
             assert isinstance(model, QStandardItemModel)
             model.clear()
-            first = QStandardItem(self.tr("None chosen") if self._may_be_empty else self.tr("Choose a variant"))
+            none = core_text(self._none_means) if self._none_means else self.tr("None chosen")
+            first = QStandardItem(none if self._may_be_empty else self.tr("Choose a variant"))
             first.setData(self._empty, Qt.ItemDataRole.UserRole)
             first.setEnabled(self._may_be_empty)
             model.appendRow(first)

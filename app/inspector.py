@@ -338,9 +338,10 @@ class Inspector(QFrame):
         for row, line in enumerate(v.ledger.lines, 1):
             zeros = line.parameters - line.nonzero
             tip = self.tr("{n} of them not zero").format(n=text.fmt_count(line.nonzero)) if line.parameters and zeros else ""
+            stored = label(_storage(line.storage), "muted")  # short, so that it's never cut
             cells = (
                 label(_component(line.component), "caption"),
-                ElidedLabel(_storage(line.storage), "muted"),
+                stored,
                 label(text.fmt_count(line.parameters) if line.parameters else text.DASH, "caption"),
                 label(text.fmt_bytes(line.bytes), "caption"),
             )
@@ -351,6 +352,8 @@ class Inspector(QFrame):
                 if tip:
                     cell.setToolTip(tip)
                 grid.addWidget(cell, row, column)
+            if stored.text() != _storage_in_full(line.storage):
+                stored.setToolTip("\n".join(filter(None, (_storage_in_full(line.storage), tip))))
         resident = self.library.latest(v.id, "resident")
         peak = self.library.latest(v.id, "peak")
         known = v.ledger
@@ -577,6 +580,11 @@ def _last_part(tensor: str) -> str:
 
 
 def _storage(name: str) -> str:
+    """In few letters: 'int4' of 'int4 packed', 'fp8' of 'F8_E4M3'."""
+    return "fp8" if name.startswith("F8_") else _storage_in_full(name).removesuffix(" packed")
+
+
+def _storage_in_full(name: str) -> str:
     return QCoreApplication.translate("Inspector", "file") if name == "file" else name
 
 

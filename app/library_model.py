@@ -166,6 +166,10 @@ class Library(QObject):
         """The exports that can still be decoded with, each as its variant with the export's name and size."""
         return exports.models(self.workspace, self.variants()) if self.workspace is not None else []
 
+    def gone_exports(self) -> dict[str, str]:
+        """Why each export that can't be decoded with any more can't, by its name: 'onnx:FOLDER'."""
+        return exports.gone(self.workspace, self.variants()) if self.workspace is not None else {}
+
     def model(self, name: str) -> Variant | None:
         """The variant of that id, or the export that 'onnx:FOLDER' names; None where it isn't there any more."""
         if exports.folder_of(name) is None:

@@ -124,7 +124,8 @@ class StatusBar(QWidget):
         best = used[-1] if used else next((d.name for kind in ("cuda", "mps", "cpu") for d in devices if d.name.startswith(kind)), "")
         title = next((d.title for d in devices if d.name == best), best)
         if best == "cpu":
-            title = self.tr("CPU · {n} threads").format(n=self._threads or os.cpu_count() or 1)
+            threads = self._threads or os.cpu_count() or 1
+            title = self.tr("CPU · 1 thread") if threads == 1 else self.tr("CPU · {n} threads").format(n=threads)
         self.device.setText(title or self.tr("Device not known yet"))
         self.device.setToolTip("\n".join(f"{d.name}: {d.title}" for d in devices))
 

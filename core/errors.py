@@ -49,8 +49,33 @@ class Cancelled(Exception):
     """Raised by `run.check_cancelled()` in the middle of a job that a person cancelled."""
 
 
-def explain(error: BaseException, *, detail: str = "") -> UserError:
-    """Turn any exception into a UserError: known causes (no space, no memory, no permission) get their sentence."""
+def no_space(place: str = "", detail: str = "") -> UserError:
+    """The disk is full: the workspace's, or the one that the folder `place` is on."""
+    return UserError(
+        "The disk is full, so nothing was saved.",
+        hint="Free some space on the disk of {place}, or choose a folder on another disk, and try again."
+        if place
+        else "Free some space, or choose a workspace on another disk, and start the job again.",
+        kind="disk",
+        detail=detail,
+        place=place,
+    )
+
+
+def is_no_space(error: BaseException) -> bool:
+    """Whether it's for want of space; a library's own exception may say it in words alone."""
+    if isinstance(error, UserError):
+        return error.template == no_space().template
+    io = error if isinstance(error, OSError) else error.__cause__ if isinstance(error.__cause__, OSError) else None
+    said = str(error)
+    return (io is not None and io.errno in (errno.ENOSPC, errno.EDQUOT)) or "No space left on device" in said or "os error 28" in said
+
+
+def explain(error: BaseException, *, detail: str = "", place: str = "") -> UserError:
+    """Turn any exception into a UserError: known causes (no space, no memory, no permission) get their sentence.
+
+    place: the folder that was written to, where that isn't the workspace's.
+    """
     if isinstance(error, UserError):
         if detail and not error.detail:
             error.detail = detail
@@ -69,13 +94,8 @@ def explain(error: BaseException, *, detail: str = "") -> UserError:
         )
     io = error if isinstance(error, OSError) else error.__cause__ if isinstance(error.__cause__, OSError) else None
     code = io.errno if io is not None else None
-    if code in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in text or "os error 28" in text:
-        return UserError(
-            "The disk is full, so nothing was saved.",
-            hint="Free some space, or choose a workspace on another disk, and start the job again.",
-            kind="disk",
-            detail=detail or text,
-        )
+    if is_no_space(error):
+        return no_space(place, detail or text)
     if isinstance(error, PermissionError) or code in (errno.EACCES, errno.EROFS, errno.EPERM):
         return UserError(
             "There is no permission to use {path}.",

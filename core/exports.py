@@ -67,6 +67,12 @@ def models(workspace: Workspace, variants: Iterable[Variant]) -> list[Variant]:
     return out
 
 
+def gone(workspace: Workspace, variants: Iterable[Variant]) -> dict[str, str]:
+    """Why each remembered export that can't be used any more can't, by what names it where a variant's id could stand."""
+    records = [record for variant in variants for record in workspace.exports(variant.id)]
+    return {reference(record.folder): why for record in records if (why := why_not(record))}
+
+
 def find(workspace: Workspace, folder: str | Path) -> tuple[Variant, ExportRecord] | None:
     """The variant that an exported folder was made from, and what's remembered of it; None where the workspace doesn't know it."""
     wanted = str(Path(folder).expanduser().absolute())

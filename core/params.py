@@ -46,6 +46,7 @@ class Knob(BaseModel):
     high_open: bool = False
     step: float | None = None
     choices: tuple[tuple[Any, str], ...] = ()
+    empty: str = ""  # what it means that no variant is named
     advanced: bool = False
     when: dict[str, tuple[Any, ...]] = {}
     unless: dict[str, tuple[Any, ...]] = {}
@@ -75,9 +76,9 @@ def knob(
 ) -> Any:
     """A pydantic field that describes itself.
 
-    labels: what to show for each choice of a Literal; when: {other knob: value or tuple of values} for which
-    this one applies; unless: the same for which, all together, it doesn't; kind: 'variant' (a str naming a variant)
-    or 'file' (a str naming a file) where the type doesn't say.
+    labels: what to show for each choice of a Literal, and for None where a variant may be named; when: {other knob: value or tuple
+    of values} for which this one applies; unless: the same for which, all together, it doesn't; kind: 'variant' (a str naming a
+    variant) or 'file' (a str naming a file) where the type doesn't say.
     """
     extra = {
         "unit": unit,
@@ -134,6 +135,7 @@ def knobs(params: type[Params]) -> tuple[Knob, ...]:
                 high_open="Lt" in bounds,
                 step=extra.get("step"),
                 choices=choices,
+                empty=labels.get(_key(None), ""),
                 advanced=bool(extra.get("advanced", False)),
                 when={k: tuple(v) for k, v in extra.get("when", {}).items()},
                 unless={k: tuple(v) for k, v in extra.get("unless", {}).items()},

@@ -20,7 +20,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -303,6 +303,14 @@ class Workspace:
             with contextlib.suppress(OSError):
                 os.unlink(lock.lock_file)
         return removed
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """The wanted name, with a number after it where it's taken."""
+    names = set(taken)
+    if wanted not in names:
+        return wanted
+    return next(f"{wanted} ({n})" for n in range(2, len(names) + 3) if f"{wanted} ({n})" not in names)
 
 
 def write_atomically(path: Path, text: str | bytes) -> None:

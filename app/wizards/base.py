@@ -1,7 +1,7 @@
 """What every wizard shares: the window with its steps at the left, its pages, and the parts that several pages use.
 
-What may be done next is decided by a `plans.Flow`; this only shows it. Covers the keyboard (Enter goes on, Esc cancels), the
-remembering of last values, and windows too small for the steps beside the page.
+What may be done next is decided by a `plans.Flow`; this only shows it. Covers the keyboard (Enter goes on, or to the field that's
+wrong; Esc cancels), the remembering of last values, and windows too small for the steps beside the page.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app.forms import FileField, calm_wheel
-from app.text import TIMES, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
+from app.text import TIMES, failure_text, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
 from app.theme import SEMIBOLD, icon_pixmap, kind_icon, restyle, theme, ui_font
 from app.wizards.plans import Bytes, Flow, Said, best_device, images_problem, text_problem
+from core.errors import UserError
 from core.events import Failed, Finished, Ready
 from core.records import DeviceInfo, Variant
 
@@ -58,8 +59,15 @@ def spoken(said: Said) -> str:
     if not said:
         return ""
     template = QCoreApplication.translate("wizards", said.template)
-    values = {k: fmt_bytes(v) if isinstance(v, Bytes) else v for k, v in said.values.items()}
+    values = {name: _shown(value) for name, value in said.values.items()}
     return string.Formatter().vformat(template, (), values)
+
+
+def _shown(value: Any) -> Any:
+    """A sentence's value as it's filled in."""
+    if isinstance(value, UserError):
+        return failure_text(value)[0]
+    return fmt_bytes(value) if isinstance(value, Bytes) else value
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------------
@@ -696,6 +704,10 @@ class Page(QWidget):
         """What takes the keyboard when the page is shown."""
         return None
 
+    def wrong_field(self) -> QWidget | None:
+        """The first field that's marked as wrong."""
+        return next((w for w in self.findChildren(QWidget) if w.property("invalid") and w.isVisible()), None)
+
 
 class Steps(QWidget):
     """The steps, one below the other: a tick for those passed, the present one filled."""
@@ -987,6 +999,9 @@ class Wizard(QDialog):
             active = self.finish_button if self.flow.last else self.next_button
             if active.isEnabled():
                 active.click()
+            elif (wrong := self.current_page.wrong_field()) is not None:
+                wrong.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._scrolls[self.current_page.key].ensureWidgetVisible(wrong)
             event.accept()
             return
         super().keyPressEvent(event)
@@ -1033,6 +1048,11 @@ class Estimator:
     def soon(self) -> None:
         self._wizard.forget(self._asked)
         self._timer.start()
+
+    def drop(self) -> None:
+        """What was asked is no longer the question."""
+        self._timer.stop()
+        self._wizard.forget(self._asked)
 
     def _ask(self) -> None:
         found = self._question()

@@ -34,7 +34,7 @@ from app.wizards.base import (
     spoken,
 )
 from app.wizards.labels import LabelsChoice
-from app.wizards.plans import CompressPlan, free_name, memory_problem
+from app.wizards.plans import REFUSALS, CompressPlan, memory_problem
 from core.events import Failed, Finished
 from core.records import EstimateSpec
 
@@ -101,6 +101,8 @@ class CompressWizard(Wizard):
             shown.setVisible(ready)
         if ready:
             self.estimator.soon()
+        else:
+            self.estimator.drop()
 
     def _estimate_question(self) -> tuple[EstimateSpec, str] | None:
         plan = self.plan
@@ -116,13 +118,16 @@ class CompressWizard(Wizard):
             for shown in (self.method.estimate, self.review.estimate):
                 shown.tell(source.ledger.bytes_on_disk, event.result, note_text)
             self.review.needed = event.result.get("memory")
-            self.review.suggest(str(event.result.get("name") or ""))
+            if name := str(event.result.get("name") or ""):
+                self.plan.learn_name(name)
         elif isinstance(event, Failed):
             sentence, hint = failure_text(event)
             for shown in (self.method.estimate, self.review.estimate):
                 shown.unknown(f"{sentence} {hint}".strip())
             self.review.needed = None
-            self.plan.refused = sentence if event.kind == "input" else ""
+            self.plan.refused = sentence if event.kind in REFUSALS else ""
+        if self.plan.name_waits:
+            self.review.suggest()
         self.review.tell_memory()
         self.refresh()
 
@@ -482,10 +487,7 @@ class ReviewPage(Page):
         plan = self.wizard.plan
         self.device.fill()
         self.measure.setText(self._what_is_measured())
-        if not self.name_is_own:
-            plan.name = plan.suggested_name()
-            with QSignalBlocker(self.name):
-                self.name.setText(plan.name)
+        self.suggest(waits=not plan.name_known)
         self._read()
         self.wizard.estimate_soon()
 
@@ -501,6 +503,7 @@ class ReviewPage(Page):
 
     def _named(self, text: str) -> None:
         self.name_is_own = bool(text.strip())
+        self.wizard.plan.name_waits = False
         self._changed()
 
     def _read(self) -> None:
@@ -525,11 +528,12 @@ class ReviewPage(Page):
         rows = sum(1 + max(len(part) - 1, 0) // room for part in text.split("\n"))
         self.recipe.setFixedHeight(rows * line.lineSpacing() + 26)
 
-    def suggest(self, name: str) -> None:
-        """The worker's own name for what would come out, unless the person gave one."""
-        if name and not self.name_is_own:
-            plan = self.wizard.plan
-            plan.name = free_name(name, (v.name for v in plan.variants.values()))
+    def suggest(self, *, waits: bool = False) -> None:
+        """The worker's own name for what would come out, or what's nearest to it, unless the person gave one. waits: it's still to come."""
+        plan = self.wizard.plan
+        plan.name_waits = waits and not self.name_is_own
+        if not self.name_is_own:
+            plan.name = plan.suggested_name()
             with QSignalBlocker(self.name):
                 self.name.setText(plan.name)
 

@@ -20,7 +20,7 @@ from app.look_export import LookDialog
 from app.notes import note_text
 from app.speed_bars import SpeedBars, speeds_of
 from app.text import failure_text, fmt_bytes, fmt_number, fmt_percent, fmt_seconds
-from app.theme import icon_pixmap, theme
+from app.theme import icon_pixmap, restyle, theme
 from app.widgets import Segmented
 from app.wizards.base import DeviceChoice, Facts, Notice, Page, TextChoice, VariantList, Wizard, button, keep, label, recall, spoken
 from app.wizards.plans import ExportPlan
@@ -195,6 +195,9 @@ class FolderPage(Page):
                 row.addWidget(combo)
             row.addStretch(1)
             self.body.addWidget(line)
+        self.too_old = label(role="error", parent=self)
+        self.too_old.setObjectName("too_old")
+        self.body.addWidget(self.too_old)
         self.body.addWidget(self.text)
         self.field = FileField(self, folders=True, title=self.tr("Choose a folder"))
         self.field.setObjectName("folder")
@@ -231,6 +234,7 @@ class FolderPage(Page):
         plan.layout, plan.runtime = str(self.layouts.currentData()), str(self.runtimes.currentData() or "")
         self.layouts.setVisible(plan.format == "onnx" and plan.lays_out)
         self.runtimes.setVisible(plan.format == "onnx")
+        self._say_too_old()
         for combos in ((self.profiles, self.activations, self.precisions), (self.layouts, self.runtimes)):
             combos[0].parentWidget().setVisible(not all(combo.isHidden() for combo in combos))  # an empty line would leave a gap
         if self.field.path() == self._suggested:
@@ -240,6 +244,16 @@ class FolderPage(Page):
             self.field.set_path(self._suggested)
         self.files.show_pairs([(name, spoken(what)) for name, what in plan.files()])
         self._changed()
+
+    def _say_too_old(self) -> None:
+        """Under the runtimes: why the one that's named can't be, and what to do."""
+        refusal = self.wizard.plan.runtime_refusal()
+        self.too_old.setText(" ".join(failure_text(refusal)) if refusal is not None else "")
+        self.too_old.setVisible(refusal is not None)
+        self.runtimes.setAccessibleDescription(self.too_old.text() or self.runtimes.toolTip())
+        if bool(self.runtimes.property("invalid")) != (refusal is not None):
+            self.runtimes.setProperty("invalid", refusal is not None)
+            restyle(self.runtimes)
 
     def chosen(self) -> str:
         """What will be made, in the words of what was chosen: some of it was remembered from the last export."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.errors import UserError
 from core.params import Knob
 from core.recipe import ImagesRef, LabelsRef, Recipe, Source, Step, TextRef
 from core.records import (
@@ -28,6 +29,8 @@ from core.records import (
     SourceInfo,
     Variant,
 )
+from core.runtimes import foresee
+from core.workspace import free_name, read_json
 
 
 class Bytes(int):
@@ -36,7 +39,10 @@ class Bytes(int):
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence to be translated and then filled in; false where there's nothing to say."""
+    """A sentence to be translated and then filled in; false where there's nothing to say.
+
+    A value may be a UserError: it's filled in as its own sentence, translated as core's are.
+    """
 
     template: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -160,14 +166,6 @@ def images_problem(path: str | None) -> Said:
 
 def name_problem(name: str) -> Said:
     return NOTHING if name.strip() else say("Give it a name.")
-
-
-def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """The wanted name, with a number after it where it's taken."""
-    names = set(taken)
-    if wanted not in names:
-        return wanted
-    return next(f"{wanted} ({n})" for n in range(2, len(names) + 3) if f"{wanted} ({n})" not in names)
 
 
 def best_device(devices: Iterable[DeviceInfo]) -> str:
@@ -319,6 +317,7 @@ class OpenPlan:
 # ---- compress -----------------------------------------------------------------------------------------------------
 
 FAMILIES = ("pruning", "quantization", "distillation", "recovery")
+REFUSALS = ("usage", "input", "model", "data")  # kinds of failure of an estimate that the job would fail by, too
 
 
 class CompressPlan:
@@ -341,6 +340,8 @@ class CompressPlan:
         self.columns: tuple[str, str] = ("", "")  # with the text and with the class; '': found by their names
         self.described: tuple[LabelsRef, dict[str, Any]] | None = None  # what the worker found in which examples
         self.name = ""
+        self.name_waits = False  # for the worker's answer: started before it comes, the job names what it makes itself, and the same way
+        self.names: dict[str, str] = {}  # that the worker has answered, by the settings
         self.seed = 0
         self.device = "auto"
         self.measure = True
@@ -460,7 +461,8 @@ class CompressPlan:
                 return say("The worker is still starting. The methods appear in a few seconds.")
             if self.chosen is None:
                 return say("Choose a method.")
-            return self.method_problem(self.chosen) or Said(self.params_problem and "{problem}", {"problem": self.params_problem})
+            wrong = self.params_problem or self.refused
+            return self.method_problem(self.chosen) or (Said("{problem}", {"problem": wrong}) if wrong else NOTHING)
         if page == "data":
             if self.needs_labels:
                 return self._labels_problem()
@@ -468,8 +470,6 @@ class CompressPlan:
                 return images_problem(self.images) or self._unknown_images()
             return text_problem(self.text) if self.needs_text else NOTHING
         if page == "review":
-            if self.refused:
-                return Said("{problem}", {"problem": self.refused})
             reads = self.measure and not self.measures_labels and not self.draws
             return name_problem(self.name) or (text_problem(self.measure_text) if reads else NOTHING)
         return NOTHING
@@ -509,7 +509,7 @@ class CompressPlan:
             workspace=self.workspace,
             variant=self.variant,
             steps=(self.step(),),
-            name=self.name.strip() or None,
+            name=None if self.name_waits else self.name.strip() or None,
             measure=self.measure,
             text=self.measure_text if self.measure and not self.measures_labels and not self.draws else None,
             max_tokens=self.max_tokens,
@@ -521,11 +521,24 @@ class CompressPlan:
             return say("It would be measured on the text that it's trained on, which flatters it. Choose another text to measure on.")
         return NOTHING
 
+    def learn_name(self, name: str) -> None:
+        """The worker's own name for what the present settings make."""
+        self.names[self._settings()] = name
+
+    @property
+    def name_known(self) -> bool:
+        return self._settings() in self.names
+
+    def _settings(self) -> str:
+        return self.step().model_dump_json(include={"method", "params"})
+
     def suggested_name(self) -> str:
-        """'rtn 4-bit g64': the method and the settings that tell its variants apart."""
+        """The worker's name; until it's known 'rtn 4-bit g64': the method and the settings that tell its variants apart."""
         method = self.chosen
         if method is None:
             return ""
+        if self.name_known:
+            return free_name(self.names[self._settings()], (v.name for v in self.variants.values()))
         parts = [method.name, *(_short(k, self.params[k.name]) for k in method.knobs if not k.advanced and k.name in self.params)]
         short = " ".join([p for p in parts if p][:4])
         return free_name(short, (v.name for v in self.variants.values()))
@@ -708,6 +721,7 @@ class ExportPlan:
         self.to = ""
         self.overwrite = False
         self.device = "auto"
+        self._configs: dict[str, dict[str, Any]] = {}  # by variant
 
     def pages(self) -> tuple[str, ...]:
         return ("source", "folder", "review")
@@ -885,8 +899,32 @@ class ExportPlan:
                 return say("Choose a variant.")
             return self.variant_problem(self.source)
         if page == "folder":
-            return self.format_problem() or (text_problem(self.text) if self.calibrates else NOTHING) or self._folder_problem()
+            wrong = self.format_problem() or self._runtime_problem() or (text_problem(self.text) if self.calibrates else NOTHING)
+            return wrong or self._folder_problem()
         return NOTHING
+
+    def runtime_refusal(self) -> UserError | None:
+        """What the job would say of the onnxruntime that's named, where that's too old for the rest of what's chosen."""
+        if self.format != "onnx" or self.source is None:
+            return None
+        try:
+            foresee(self._config(), self.onnx_options, self.generates)
+        except UserError as refusal:
+            return refusal
+        return None
+
+    def _config(self) -> dict[str, Any]:
+        """The chosen variant's config.json, read once; {} where it has none or it can't be read, which the job says."""
+        if self.variant not in self._configs:
+            try:
+                self._configs[self.variant] = read_json(Path(self.workspace) / "variants" / self.variant / "config.json")
+            except (UserError, OSError):
+                self._configs[self.variant] = {}
+        return self._configs[self.variant]
+
+    def _runtime_problem(self) -> Said:
+        refusal = self.runtime_refusal()
+        return Said("{problem}", {"problem": refusal}) if refusal is not None else NOTHING
 
     def _folder_problem(self) -> Said:
         if not self.to.strip():

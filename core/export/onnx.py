@@ -33,10 +33,11 @@ from core.export import examples, parity
 from core.export.contents import contents
 from core.export.genai import GENAI, genai_config
 from core.export.runtime import CACHE, GRAPH, IN_PLACE, NAMES
-from core.export.suited import foresee, suit
+from core.export.suited import suit
 from core.export.target import MADE_BY, REPORT, check_target, move_into_place, partial
 from core.records import OnnxOptions, SourceInfo, now
 from core.run import Run
+from core.runtimes import foresee
 from core.workspace import read_json, write_atomically
 
 T = TypeVar("T")

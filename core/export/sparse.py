@@ -100,7 +100,7 @@ def unpack(file: Path, to: Path, run: Run) -> list[str]:
         with partial(to) as work:
             made = work / "folder"
             made.mkdir()
-            room_for(made, sum(map(archive.bytes_of, archive.hashes)))
+            room_for(made, sum(map(archive.bytes_of, archive.hashes)), place=str(to.parent))
             for name in run.track(list(archive.hashes), "Unpacking"):
                 with open(made / name, "wb") as out:
                     archive.check(name, run, out)
@@ -142,7 +142,7 @@ def _pack(folder: Path, made: Path, name: str, run: Run) -> dict[str, Any]:
     hashes = {p.name: _sha256(p, run) for p in (*rest, *weights)}
     path = made / f"{name}{ENDING}"
     header = _header(parts, {"format": FORMAT, "files": json.dumps(hashes), "tensors": json.dumps(order), "version": core.__version__})
-    room_for(made, len(header) + sum(p.bytes for p in parts))
+    room_for(made, len(header) + sum(p.bytes for p in parts), place=str(made.parents[1]))
     with open(path, "wb") as out:
         out.write(header)
         for part in run.track(parts, "Packing"):

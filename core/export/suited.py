@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import UserError
-from core.records import OnnxOptions
+from core.runtimes import OLDEST, refuse, release_of
 
-OLDEST = (1, 14)  # reads opset 18
 IR = (((1, 22), 11), ((1, 18), 10), ((1, 15), 9), (OLDEST, 8))  # from this release on, this IR
 
 
@@ -26,45 +24,8 @@ def suit(graph: Any, runtime: str) -> None:
 
     Raises UserError where that release is too old for the graph's operators, or no release at all.
     """
-    release = _release(runtime)
-    _refuse(release, runtime, _needed(graph))
-    graph.ir_version = min(graph.ir_version, ir_of(release))
-
-
-def foresee(config: dict[str, Any], options: OnnxOptions, generates: bool) -> None:
-    """Raises what `suit` would, before any work begins, as far as the model's config.json and the options tell.
-
-    A model that can't be fused after all would need less than is foreseen here.
-    """
-    if not options.runtime:
-        return
-    text, needed = config.get("text_config") or config, [OLDEST]
-    if options.profile == "fast" and generates:
-        needed.append((1, 18))
-        if text.get("attn_logit_softcapping"):
-            needed.append((1, 20))
-        if text.get("sliding_window") and text.get("use_sliding_window", True) is not False:
-            needed.append((1, 24))
-    groups = ((config.get("quantization_config") or {}).get("config_groups") or {}).values()
-    bits = {(group.get("weights") or {}).get("num_bits", 16) for group in groups}
-    if generates and options.activations == "int8" and any(4 < n <= 8 for n in bits):
-        needed.append((1, 22))
-    _refuse(_release(options.runtime), options.runtime, max(needed))
-
-
-def _release(runtime: str) -> tuple[int, int]:
-    major, minor = (int(part) for part in runtime.split("."))
-    return major, minor
-
-
-def _refuse(release: tuple[int, int], runtime: str, needed: tuple[int, int]) -> None:
-    if release < needed:
-        raise UserError(
-            "onnxruntime {runtime} is too old for the operators of this graph, which {needed} brought.",
-            hint="Name a later onnxruntime, or choose the portable profile and exact products.",
-            runtime=runtime,
-            needed=".".join(map(str, needed)),
-        )
+    refuse(runtime, _needed(graph))
+    graph.ir_version = min(graph.ir_version, ir_of(release_of(runtime)))
 
 
 def _needed(graph: Any) -> tuple[int, int]:

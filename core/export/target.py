@@ -10,12 +10,13 @@ import json
 import os
 import secrets
 import shutil
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from core.errors import UserError
+from core.errors import UserError, is_no_space, no_space
 
 MADE_BY = "spokeshave"
 REPORT = "export_report.json"
@@ -53,8 +54,26 @@ def check_target(to: Path, overwrite: bool) -> None:
 def partial(to: Path) -> Iterator[Path]:
     """A work folder beside `to`, on the same disk so that it can be renamed; removed at the end, whatever happened.
 
-    What an export to the same place left when it was killed is removed first. One that is still at work holds the lock.
+    What an export to the same place left when it was killed is removed first. One that is still at work holds the lock. A disk that's
+    full is told as the one of that place, whatever was being written there.
     """
+    try:
+        with _locked(to) as work:
+            yield work
+    except Exception as error:
+        if not is_no_space(error):
+            raise
+        raise no_space(_full(error, to), (error.detail if isinstance(error, UserError) else "") or traceback.format_exc()) from error
+
+
+def _full(error: Exception, to: Path) -> str:
+    """The folder whose disk is full: that of the export, unless the system named a file elsewhere."""
+    file = getattr(error, "filename", None)
+    return str(Path(file).parent if isinstance(file, str) and to.parent not in Path(file).parents else to.parent)
+
+
+@contextlib.contextmanager
+def _locked(to: Path) -> Iterator[Path]:
     to.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(to.parent / f".partial-{to.name}.lock")
     try:

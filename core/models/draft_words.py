@@ -150,27 +150,29 @@ def for_drafting(loaded: Any) -> Any:
     path = loaded.folder / FILE
     if not path.is_file() or isinstance(head_of(loaded.model), ShortHead):
         return loaded
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))["tokens"]
-        if not found or not all(type(token) is int for token in found):
-            raise ValueError
-        kept = torch.tensor(found)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise _damaged(loaded, "it isn't a list of tokens") from error
-    if not can_shorten(loaded.model):
-        raise _damaged(loaded, "the model's output layer has no row for each token")
-    if int(kept.min()) < 0 or int(kept.max()) >= head_of(loaded.model).out_features or len(kept.unique()) < len(kept):
-        raise _damaged(loaded, "its tokens aren't the model's")
+    kept, message = _listed(path), ""
+    if kept is None:
+        message = "{name} can't draft with the list of tokens in {file}: it isn't a list of tokens."
+    elif not can_shorten(loaded.model):
+        message = "{name} can't draft with the list of tokens in {file}: the model's output layer has no row for each token."
+    elif int(kept.min()) < 0 or int(kept.max()) >= head_of(loaded.model).out_features or len(kept.unique()) < len(kept):
+        message = "{name} can't draft with the list of tokens in {file}: they aren't the model's."
+    if message:
+        raise UserError(
+            message,
+            hint="Delete that file: the model then drafts with all its tokens, only slower.",
+            kind="model",
+            name=loaded.info.name,
+            file=FILE,
+        )
     shorten(loaded.model, kept)
     return loaded
 
 
-def _damaged(loaded: Any, reason: str) -> UserError:
-    return UserError(
-        "{name} has a list of the tokens that it drafts, {file}, which can't be used: {reason}.",
-        hint="Delete that file: the model then drafts with all its tokens, only slower.",
-        kind="model",
-        name=loaded.info.name,
-        file=FILE,
-        reason=reason,
-    )
+def _listed(path: Path) -> Tensor | None:
+    """The tokens in the file; None where they can't be read, or are none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["tokens"]
+        return torch.tensor(found) if found and all(type(token) is int for token in found) else None
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError):
+        return None

@@ -177,16 +177,22 @@ def _not_finite(name: str) -> UserError:
     )
 
 
-def room_for(folder: Path, needed: int) -> None:
-    """Raises UserError where the disk that `folder` is on has less than `needed` bytes free."""
+def room_for(folder: Path, needed: int, *, place: str = "") -> None:
+    """Raises UserError where the disk that `folder` is on has less than `needed` bytes free.
+
+    place: what a person calls that folder, where it isn't the workspace.
+    """
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise UserError(
             "The disk has {free} MB free, and {needed} MB are needed.",
-            hint="Free some space, or choose a workspace on another disk.",
+            hint="Free some space on the disk of {place}, or choose a folder on another disk."
+            if place
+            else "Free some space, or choose a workspace on another disk.",
             kind="disk",
             free=free // 1_000_000,
             needed=-(-needed // 1_000_000),
+            place=place,
         )
 
 

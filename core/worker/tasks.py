@@ -55,7 +55,7 @@ from core.records import (
 )
 from core.run import Run
 from core.worker import blockwise, exported, forecast, heads, looks, pictures
-from core.workspace import Workspace, read_json
+from core.workspace import Workspace, free_name, read_json
 
 CONTEXT = 512  # tokens a window, where the model's own context isn't smaller
 MUCH, LITTLE = 20_000, 8_192  # tokens scored by default: of a small model, and of one that a CPU is slow on
@@ -233,7 +233,7 @@ def _apply_one(
         else:
             save.save(model, staged, folder, run=run, dtype=stored)
         save.put(staged, files)
-        name = spec.name if spec.name and last else methods.label(method, params)
+        name = spec.name if spec.name and last else free_name(methods.label(method, params), (v.name for v in workspace.variants()))
         found = inspect.inspect(staged).model_copy(update={"name": name})
         root = workspace.root(parent)
         ledger = size.ledger(staged, original_parameters=root.ledger.original_parameters)

@@ -6,6 +6,7 @@ import csv
 import importlib
 import json
 import os
+import shutil
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -1267,6 +1268,72 @@ def test_exports_are_offered_as_targets_and_drafts_and_never_chosen_by_themselve
     spec = view.controls.spec("w")
     assert (spec.target, spec.draft, spec.proposer, spec.beside) == (target, draft, "draft", None)
     assert view.controls.problem() == ""
+
+
+def delete(export: str) -> None:
+    shutil.rmtree(export.removeprefix("onnx:"))
+
+
+def offered(box) -> list[str]:
+    return [box.itemData(i, decode_drafting.ID) for i in range(box.count())]
+
+
+def test_an_export_deleted_on_disk_is_offered_no_more_when_a_list_opens(with_exports):
+    """Nothing in the workspace tells of it: it stood in the list until something else changed there."""
+    view, (first, _), (target, _draft) = with_exports
+    view.set_target(first)
+    assert target in offered(view.controls.target)
+    delete(target)
+    view.controls.main.who.showPopup()
+    view.controls.main.who.hidePopup()
+    assert target not in offered(view.controls.target)
+    assert target not in offered(view.controls.main.who)
+    assert view.controls.target_id == first
+
+
+def test_an_export_deleted_on_disk_is_offered_no_more_when_the_lab_is_shown_again(with_exports):
+    view, (first, _), (target, _draft) = with_exports
+    view.set_target(first)
+    view.hide()
+    delete(target)
+    view.show()
+    assert target not in offered(view.controls.target)
+
+
+def test_a_chosen_export_that_is_gone_stays_chosen_with_why_and_no_run_begins(with_exports):
+    view, (first, _), (target, draft) = with_exports
+    view.set_target(target)
+    view.set_draft(draft)
+    name = view.controls.names()[0]
+    delete(target)
+    assert view.controls.run_button.isEnabled()  # nobody has looked yet
+    view.controls.run_button.click()
+    assert not view.board.submitted
+    assert view.controls.problem() == f"{name} can't be the target. Its folder isn't there any more."
+    assert view.controls._reason.text() == view.controls.problem()
+    assert view.controls._reason.isVisible()
+    assert not view.controls.run_button.isEnabled()
+    view.set_target(first)
+    view.set_draft(draft)
+    delete(draft)
+    assert target in offered(view.controls.target)  # until the next look
+    view.controls.target.showPopup()
+    view.controls.target.hidePopup()
+    assert target not in offered(view.controls.target)
+    assert view.controls.problem().endswith("can't draft for this target. Its folder isn't there any more.")
+    view.set_draft("")
+    assert view.controls.problem() == ""
+
+
+def test_another_form_of_the_target_that_is_gone_says_so(with_exports):
+    view, (first, _), (target, _draft) = with_exports
+    view.set_target(first)
+    view.controls.race.setChecked(True)
+    view.controls.rival.who.choose(decode_drafting.BESIDE + target)
+    delete(target)
+    view.step()
+    assert not view.board.submitted
+    assert "can't be decoded beside it. Its folder isn't there any more." in view.controls.problem()
 
 
 def test_an_execution_provider_is_chosen_for_exports_alone(with_exports):

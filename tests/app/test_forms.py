@@ -214,6 +214,15 @@ def test_variants_that_do_not_fit_are_greyed_with_the_reason(qtbot, library):
     assert why["other"] == (False, "Its tokenizer has other tokens.")
 
 
+def test_where_no_variant_is_named_it_says_what_that_means(qtbot, library):
+    """Where a new student was designed, the choice of student read 'None chosen'."""
+    mine = library.variant("seven")
+    assert form_of(qtbot, WHO, library=library, variant=mine).editor("who").currentText() == "None chosen"
+    form = form_of(qtbot, WHO.model_copy(update={"empty": "A new one"}), library=library, variant=mine)
+    assert form.editor("who").currentText() == "A new one"
+    assert form.values() == {"who": None}
+
+
 def test_a_chosen_variant_survives_a_change_of_the_library(qtbot, library):
     form = form_of(qtbot, WHO, library=library, variant=library.variant("seven"))
     form.set_values({"who": "one"})

@@ -8,7 +8,7 @@ from app.inspector import Inspector, _MeasureRow
 from app.library_model import Library
 from core import methods
 from core.events import Ready, Said, Samples, samples_to_json
-from core.records import Catalogue, Measurement
+from core.records import Catalogue, LedgerLine, Measurement
 from tests.app.invented import StillBoard, drawn, invent_variant, invent_workspace, measured, put
 
 
@@ -71,6 +71,27 @@ def test_the_ledger_adds_up_on_screen(inspector):
     for part in ("Embedding", "int8", "Tokenizer", "lm_head", "100.0 %"):
         assert part in shown
     assert "Resident memory" in shown
+
+
+@pytest.mark.parametrize("width", [240, 288])
+def test_how_parts_are_stored_can_be_read_whole_even_in_a_narrow_panel(inspector, qtbot, width):
+    """'int4 packed' was cut to 'int4 pa…' at the width of a small window, and 'BF16' to 'BF…' in the narrowest."""
+    stored = ("BF16", "int4 packed", "F8_E4M3", "F32")
+    lines = [LedgerLine(component="embedding", storage=s, parameters=134_000_000, nonzero=133_000_000, bytes=268_000_000) for s in stored]
+    made = invent_variant("packed", "packed", "tiny", "quantized", "rtn", {}, 20, 42, 42, 52)
+    put(inspector.library.workspace, made.model_copy(update={"ledger": made.ledger.model_copy(update={"lines": tuple(lines)})}))
+    inspector.library.refresh()
+    inspector.library.select("packed")
+    inspector.resize(width, 600)
+    qtbot.wait(1)
+    shown = {label.text(): label for label in inspector.scroll.widget().findChildren(QLabel)}
+    for words in ("BF16", "int4", "fp8", "F32"):
+        cell = shown[words]
+        assert cell.width() >= cell.fontMetrics().horizontalAdvance(words)
+        assert inspector.scroll.viewport().rect().contains(cell.mapTo(inspector.scroll.viewport(), cell.rect().topRight()))
+    assert inspector.scroll.widget().width() <= inspector.scroll.viewport().width()
+    assert shown["int4"].toolTip().startswith("int4 packed\n133 M of them")
+    assert shown["fp8"].toolTip().startswith("F8_E4M3")
 
 
 def test_peak_memory_has_a_row_only_where_it_was_measured(inspector):

@@ -12,6 +12,7 @@ import resources
 from app.language import install_language
 from app.main_window import MainWindow, droppable, wants_dark
 from app.settings import Settings
+from app.status_bar import StatusBar
 from app.theme import theme
 from app.wizards import base
 from core import events
@@ -323,6 +324,13 @@ def test_status_bar_says_what_runs_and_what_is_held(qtbot, tmp_path):
     window.show_page("decode")
     qtbot.mouseClick(window.status, Qt.MouseButton.LeftButton)
     assert window.page == "tradeoff"
+
+
+@pytest.mark.parametrize(("threads", "said"), [(1, "CPU \u00b7 1 thread"), (2, "CPU \u00b7 2 threads")])
+def test_one_thread_is_no_plural(window, qtbot, threads, said):
+    bar = StatusBar(window.board, threads)
+    qtbot.addWidget(bar)
+    assert bar.device.text() == said
 
 
 def test_a_workspace_that_goes_away_is_told_once(window, monkeypatch):

@@ -46,6 +46,16 @@ def test_a_cause_behind_a_librarys_exception_is_found():
     assert explain(outer).kind == "disk"
 
 
+def test_a_full_disk_is_the_workspaces_unless_another_place_is_named():
+    """Of an export to another disk it was said that the workspace should be moved."""
+    full = OSError(errno.ENOSPC, "x")
+    assert "workspace" in explain(full).hint
+    told = explain(full, place="/stick/models")
+    assert (told.kind, told.sentence) == ("disk", explain(full).sentence)
+    assert "/stick/models" in told.hint
+    assert "workspace" not in told.hint
+
+
 def test_an_unknown_kind_is_a_defect():
     with pytest.raises(ValueError, match="unknown kind"):
         UserError("x", kind="nonsense")

@@ -55,6 +55,15 @@ def test_what_became_of_a_folder_is_said(tmp_path):
     assert exports.why_not(record) == "Its folder isn't there any more."
 
 
+def test_those_that_are_gone_are_named_with_why(home, add_variant, tmp_path):
+    variant = add_variant(home)
+    for name in "ab":
+        home.add_export(variant.id, exported(tmp_path / name))
+    assert exports.gone(home, home.variants()) == {}
+    shutil.rmtree(tmp_path / "b")
+    assert exports.gone(home, home.variants()) == {f"onnx:{tmp_path}/b": "Its folder isn't there any more."}
+
+
 def test_exports_stand_where_variants_do(home, add_variant, tmp_path):
     variant = add_variant(home, "pico")
     other = add_variant(home, "classes", info=variant.info.model_copy(update={"task": "classifier"}))

@@ -13,7 +13,7 @@ class Example(Params):
     sparsity: float = knob(0.5, title="Sparsity", help="Share.", ge=0, lt=1, unit="share")
     steps: int = knob(100, title="Steps", help="How many.", ge=1, le=1000)
     symmetric: bool = knob(True, title="Symmetric", help="No offset.", advanced=True)
-    teacher: str | None = knob(None, title="Teacher", help="Whose words.", kind="variant", when={"bits": 4})
+    teacher: str | None = knob(None, title="Teacher", help="Whose words.", labels={None: "Nobody"}, kind="variant", when={"bits": 4})
 
 
 def test_every_field_becomes_a_knob_in_order():
@@ -26,6 +26,7 @@ def test_every_field_becomes_a_knob_in_order():
     assert (steps.low, steps.high) == (1, 1000)
     assert symmetric.advanced
     assert teacher.optional
+    assert (teacher.empty, teacher.choices, steps.empty) == ("Nobody", (), "")
     assert teacher.active({"bits": 4})
     assert not teacher.active({"bits": 8})
 

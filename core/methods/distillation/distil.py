@@ -109,6 +109,7 @@ class _Student(Params):
         title="Student",
         help="Who learns: another variant with the same tokens, or, where none is chosen, a new one. The variant that the method is "
         "applied to is the teacher.",
+        labels={None: "A new one, designed below"},
         kind="variant",
     )
     begin: Literal["shallower", "narrower", "fresh"] = knob(

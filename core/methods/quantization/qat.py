@@ -91,6 +91,7 @@ class _Formats(Params):
         title="Teacher",
         help="The variant to stay close to. None: the variant that this is applied to, unless it's quantized already; then name the one "
         "that it was made from.",
+        labels={None: "The variant that it's applied to"},
         kind="variant",
         when={"learn_from": ("teacher", "both")},
     )

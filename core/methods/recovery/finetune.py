@@ -46,6 +46,7 @@ class _What(Params):
         None,
         title="Teacher",
         help="Whose predictions it learns from. Empty: the model that this one was cut down from.",
+        labels={None: "The model that it was cut down from"},
         kind="variant",
         when={"loss": "teacher"},
     )

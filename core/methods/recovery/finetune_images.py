@@ -44,6 +44,7 @@ class FinetuneImagesParams(Params):
         None,
         title="Teacher",
         help="Whose answers it learns from. Empty: the model that this one was cut down from.",
+        labels={None: "The model that it was cut down from"},
         kind="variant",
         when={"loss": "teacher"},
     )

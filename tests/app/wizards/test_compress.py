@@ -156,6 +156,47 @@ def test_the_worker_names_what_would_come_out(qtbot, wizard, board):
     assert w.review.name.text() == "mine"
 
 
+def test_started_before_the_estimate_it_gets_the_name_that_the_estimate_would_have_given(qtbot, wizard, board):
+    """The wizard's own attempt at a name was taken, since the worker's comes with the estimate."""
+    board.reply = None
+    w = wizard()
+    w.next()
+    assert w.review.name.text() == "rtn 8-bit (2)"  # until the worker answers
+    w.another.click()
+    assert board.submitted[0][0].name is None  # so that the job names it, as the estimate does
+    w.next()
+    qtbot.waitUntil(lambda: bool(board.asked), timeout=3000)
+    board.answer(board.last_asked(), S.estimate(w._estimate_question()[0]) | {"name": "rtn eight"})
+    w.finish_button.click()
+    assert board.submitted[1][0].name == "rtn eight"
+
+
+def test_a_name_that_the_worker_has_told_stands_on_the_review_at_once(qtbot, wizard, board):
+    """The review began with another name and changed it under the person's eyes."""
+    board.reply = lambda spec: S.estimate(spec) | {"name": f"rtn, {spec.step.params['bits']} bits"}
+    w = wizard()
+    estimated(qtbot, w)
+    board.reply = None
+    w.next()
+    assert w.review.name.text() == "rtn, 8 bits"
+    assert w.plan.spec().name == "rtn, 8 bits"
+    w.back()
+    w.method.form.set_values({"bits": 4})
+    w.next()
+    assert w.review.name.text() == "rtn 4-bit"
+    assert w.plan.spec().name is None
+    qtbot.keyClicks(w.review.name, " mine")
+    assert w.plan.spec().name == "rtn 4-bit mine"
+
+
+def test_a_name_is_taken_as_it_stands_where_no_estimate_comes(qtbot, wizard, board):
+    board.reply = lambda spec: events.Failed("x", "internal", "Something went wrong.", "")
+    w = wizard()
+    w.next()
+    qtbot.waitUntil(lambda: w.review.estimate.figure.text() == "unknown", timeout=3000)
+    assert w.plan.spec().name == "rtn 8-bit (2)"
+
+
 def test_a_name_is_needed(qtbot, wizard):
     w = wizard()
     w.next()
@@ -183,6 +224,40 @@ def test_settings_that_the_worker_refuses_cannot_be_started(qtbot, wizard, board
     qtbot.waitUntil(lambda: not w.finish_button.isEnabled(), timeout=3000)
     assert w.reason.text() == "Group is too wide."
     assert w.review.estimate.rest.text() == "Group is too wide. Change it."
+
+
+@pytest.mark.parametrize("kind", ["usage", "input", "model"])
+def test_settings_that_the_worker_refuses_hold_up_next(qtbot, wizard, board, kind):
+    """Next went on to a review that could not be started; a wrong list of layers, of the kind 'usage', could even be."""
+    board.reply = lambda spec: (
+        events.Failed("x", kind, "{knob} is too wide.", "Change it.", "", {"knob": "Group"})
+        if spec.step.params["bits"] == 4
+        else S.estimate(spec)
+    )
+    w = wizard()
+    estimated(qtbot, w)
+    assert w.next_button.isEnabled()
+    w.method.form.set_values({"bits": 4})
+    qtbot.waitUntil(lambda: not w.next_button.isEnabled(), timeout=3000)
+    assert w.reason.text() == "Group is too wide."
+    assert w.method.estimate.rest.text() == "Group is too wide. Change it."
+    assert w.method.estimate.isVisible()
+    qtbot.keyClick(w, Qt.Key.Key_Return)
+    assert w.flow.page == "method"
+    w.method.form.set_values({"bits": 8})
+    estimated(qtbot, w)
+    assert w.next_button.isEnabled()
+
+
+def test_enter_leads_to_the_field_that_is_wrong(qtbot, wizard):
+    w = wizard("pruning")
+    box = w.method.form.editor("sparsity").box
+    box.setValue(1.0)
+    w.back_button.setFocus()
+    assert not box.hasFocus()
+    qtbot.keyClick(w, Qt.Key.Key_Return)
+    assert w.flow.page == "method"
+    assert w.focusWidget() is box
 
 
 def test_an_estimate_that_fails_otherwise_holds_up_nothing(qtbot, wizard, board):

@@ -88,6 +88,39 @@ def test_layout_and_runtime_are_asked_for_and_remembered(qtbot, wizard, board, t
     assert not again.folder.runtimes.isVisible()
 
 
+def test_a_runtime_too_old_for_what_is_chosen_is_told_beside_it_and_holds_up_next(qtbot, wizard, board, tmp_path):
+    """Only the job said so, after the wizard had let it pass."""
+    w = wizard()
+    w.folder.field.set_path(str(tmp_path / "out"))
+    choose = lambda combo, value: combo.setCurrentIndex(combo.findData(value))
+    choose(w.folder.runtimes, "1.17")
+    assert w.next_button.isEnabled()
+    assert w.folder.too_old.isHidden()
+    choose(w.folder.profiles, "fast")
+    assert not w.next_button.isEnabled()
+    assert "onnxruntime 1.17 is too old" in w.reason.text()
+    assert w.folder.too_old.text().startswith(w.reason.text())
+    assert "Name a later onnxruntime" in w.folder.too_old.text()
+    assert w.folder.too_old.isVisible()
+    assert w.folder.runtimes.property("invalid")
+    w.folder.formats.buttons["gguf"].click()  # which asks nothing of onnxruntime
+    assert w.next_button.isEnabled()
+    assert w.folder.too_old.isHidden()
+    w.folder.formats.buttons["onnx"].click()
+    choose(w.folder.runtimes, "1.18")
+    assert w.next_button.isEnabled()
+    assert not w.folder.runtimes.property("invalid")
+
+
+def test_what_a_runtime_must_open_is_read_from_the_variants_own_config(wizard, library):
+    folder = library.workspace.path("cut")
+    (folder / "config.json").write_text('{"sliding_window": 4096}')
+    w = wizard()
+    w.folder.profiles.setCurrentIndex(w.folder.profiles.findData("fast"))
+    w.folder.runtimes.setCurrentIndex(w.folder.runtimes.findData("1.22"))
+    assert "which 1.24 brought" in w.folder.too_old.text()
+
+
 def test_a_precision_is_asked_for_and_a_text_where_it_needs_one(qtbot, wizard, board, tmp_path):
     w = wizard()
     combo = w.folder.precisions
@@ -114,7 +147,8 @@ def test_a_precision_is_asked_for_and_a_text_where_it_needs_one(qtbot, wizard, b
 def test_the_releases_to_choose_are_those_at_which_something_changed():
     """Each is one that the export can be asked for, and the oldest is the one that reads its operators' set at all."""
     from app.wizards.export import RUNTIMES
-    from core.export.suited import IR, OLDEST
+    from core.export.suited import IR
+    from core.runtimes import OLDEST
 
     releases = [tuple(map(int, one.split("."))) for one in RUNTIMES]
     assert releases == sorted(releases, reverse=True)

@@ -227,7 +227,7 @@ def test_what_the_worker_refuses_holds_it_up():
     plan = compress()
     plan.name = "x"
     plan.refused = "It's too wide."
-    assert said(plan.problem("review")) == "It's too wide."
+    assert said(plan.problem("method")) == "It's too wide."
 
 
 def test_a_step_carries_its_own_text_only_where_one_is_read(tmp_path):

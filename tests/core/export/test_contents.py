@@ -8,8 +8,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from core.errors import UserError
 from core.export.contents import contents
-from core.export.suited import foresee, ir_of, suit
-from core.records import OnnxOptions
+from core.export.suited import ir_of, suit
 
 
 def graph(nodes, stored) -> onnx.ModelProto:
@@ -79,28 +78,3 @@ def test_a_sliding_window_needs_a_runtime_that_counts_it_right():
     suit(onnx_ir.from_proto(graph([attention(local_window_size=8)], {})), "1.24")
     with pytest.raises(UserError, match=r"which 1\.24 brought"):
         suit(onnx_ir.from_proto(graph([attention(local_window_size=8)], {})), "1.23")
-
-
-EIGHT = {"quantization_config": {"config_groups": {"group_0": {"weights": {"num_bits": 8}}}}}
-
-
-@pytest.mark.parametrize(
-    ("config", "options", "generates", "needed"),
-    [
-        ({}, {}, True, "1.14"),
-        ({}, {"profile": "fast"}, True, "1.18"),
-        ({}, {"profile": "fast"}, False, "1.14"),  # an encoder is written portable
-        ({"attn_logit_softcapping": 50.0}, {"profile": "fast"}, True, "1.20"),
-        ({"text_config": {"sliding_window": 512}}, {"profile": "fast"}, True, "1.24"),
-        ({"sliding_window": 4096, "use_sliding_window": False}, {"profile": "fast"}, True, "1.18"),
-        (EIGHT, {"activations": "int8"}, True, "1.22"),
-        (EIGHT, {}, True, "1.14"),
-    ],
-)
-def test_what_a_runtime_lacks_is_foreseen(config, options, generates, needed):
-    """Tracing takes minutes: what the config tells is told before."""
-    foresee(config, OnnxOptions(runtime=needed, **options), generates)
-    foresee(config, OnnxOptions(**options), generates)
-    major, minor = map(int, needed.split("."))
-    with pytest.raises(UserError, match="is too old for the operators"):
-        foresee(config, OnnxOptions(runtime=f"{major}.{minor - 1}", **options), generates)

@@ -111,6 +111,11 @@ def test_a_file_that_can_not_be_imported_is_a_visible_entry(registry, tmp_path, 
         del sys.modules[name]
 
 
+def test_every_choice_of_a_variant_says_what_it_means_to_make_none():
+    unsaid = [(m.name, k.name) for m in methods.catalogue() for k in m.knobs if k.kind == "variant" and k.optional and not k.empty]
+    assert not unsaid
+
+
 def test_a_wrong_registration_is_refused(registry):
     class Nothing(Params):
         size: int = knob(1, title="Size", help="A size.")

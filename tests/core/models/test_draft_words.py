@@ -1,6 +1,8 @@
 """A draft that says fewer tokens than it reads: the same logits where it says any, nothing elsewhere, and the same text decoded."""
 
+import ast
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from core.models import draft_words, load, save
 from core.models.packed_embedding import head_of
 from core.records import GenerateSpec
 from core.run import Run
+from resources.translations import update
 from tests.core.methods.conftest import apply
 
 KEPT = torch.tensor([0, 3, 7, 20, 21, 40, 99])
@@ -77,14 +80,34 @@ def test_rows_learn_through_the_whole_layer(pico_draft):
     assert torch.equal(logits(model), before)
 
 
-DAMAGED = [b"", b"[]", b'{"tokens": []}', b'{"tokens": [1, 1]}', b'{"tokens": [-1]}', b'{"tokens": [100000]}', b'{"tokens": ["a"]}']
+LIST, OWN = "it isn't a list of tokens", "they aren't the model's"
+DAMAGED = [(b"", LIST), (b"[]", LIST), (b'{"tokens": []}', LIST), (b'{"tokens": ["a"]}', LIST)]
+DAMAGED += [(b'{"tokens": [1, 1]}', OWN), (b'{"tokens": [-1]}', OWN), (b'{"tokens": [100000]}', OWN)]
 
 
-@pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_list_is_said(draft, content):
+def translatable() -> list[str]:
+    """What the collector of strings finds in the module."""
+    reader = update.CoreReader()
+    reader.visit(ast.parse(Path(draft_words.__file__).read_text(encoding="utf-8")))
+    return reader.found
+
+
+@pytest.mark.parametrize(("content", "why"), DAMAGED)
+def test_a_damaged_list_is_said(draft, content, why):
     (draft / draft_words.FILE).write_bytes(content)
-    with pytest.raises(UserError, match="can't be used"):
+    with pytest.raises(UserError) as told:
         draft_words.for_drafting(load.load(draft))
+    assert why in told.value.template  # filled in as a value, it came in English into any language
+    assert {told.value.template, told.value.hint_template} <= set(translatable())
+
+
+def test_a_list_for_an_output_layer_that_is_no_table_is_said(draft, monkeypatch):
+    words(draft)
+    monkeypatch.setattr(draft_words, "can_shorten", lambda model: False)
+    with pytest.raises(UserError) as told:
+        draft_words.for_drafting(load.load(draft))
+    assert "no row for each token" in told.value.template
+    assert told.value.template in translatable()
 
 
 def test_tokens_that_are_renumbered(draft):

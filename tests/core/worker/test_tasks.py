@@ -106,6 +106,7 @@ def test_the_same_recipe_gives_the_same_weights(home, target):
     step = Step(method="magnitude", params={"sparsity": 0.5}, seed=3)
     made = [do(ApplySpec(workspace=str(home.folder), variant=target.id, steps=(step,), measure=False))["variant"] for _ in range(2)]
     assert home.variant(made[0]).fingerprint == home.variant(made[1]).fingerprint != target.fingerprint
+    assert home.variant(made[0]).name != home.variant(made[1]).name  # nobody named them, and they can be told apart
 
 
 @pytest.mark.parametrize("stage", ["Loading", "Saving", "Checking", "Measuring perplexity", "Measuring speed"])
