@@ -1,8 +1,8 @@
 """A graph for an older onnxruntime: the IR that it reads, and a sentence where it lacks the operators.
 
 The IR that a release reads is the one of the ONNX release that it was built with (onnxruntime's compatibility table). Operators
-beyond the standard came one by one; tried with SmolLM2: 1.17 doesn't open fused attention in float32, 1.18 doesn't know a cap of its
-scores, and products of 8-bit codes aren't opened before 1.22. A sliding window is one token longer in fused attention before 1.24
+beyond the standard came one by one; tried: fused attention isn't opened in float32 before 1.18, and of several tokens after a cache
+(a prompt in pieces, a draft) 1.18 and 1.19 compute something else; products of 8-bit codes aren't opened before 1.22. A sliding window is one token longer in fused attention before 1.24
 (tried on both sides; pull request 25927 of onnxruntime's).
 """
 
@@ -14,6 +14,7 @@ from core.errors import UserError
 from core.records import OnnxOptions
 
 OLDEST = (1, 14)  # reads opset 18
+FUSED = (1, 20)  # computes attention with a cache, as it's asked for here
 IR = (((1, 22), 11), ((1, 18), 10), ((1, 15), 9), (OLDEST, 8))  # from this release on, this IR
 
 
@@ -40,9 +41,7 @@ def foresee(config: dict[str, Any], options: OnnxOptions, generates: bool) -> No
         return
     text, needed = config.get("text_config") or config, [OLDEST]
     if options.profile == "fast" and generates:
-        needed.append((1, 18))
-        if text.get("attn_logit_softcapping"):
-            needed.append((1, 20))
+        needed.append(FUSED)
         if text.get("sliding_window") and text.get("use_sliding_window", True) is not False:
             needed.append((1, 24))
     groups = ((config.get("quantization_config") or {}).get("config_groups") or {}).values()
@@ -74,7 +73,7 @@ def _needed(graph: Any) -> tuple[int, int]:
         if node.op_type == "MatMulNBits":
             needed.append((1, 17) if node.attributes["bits"].as_int() == 4 else (1, 22))
         elif node.op_type == "GroupQueryAttention":
-            needed.append((1, 20) if "softcap" in node.attributes else (1, 18))
+            needed.append(FUSED)
             if "local_window_size" in node.attributes:
                 needed.append((1, 24))
     return max(needed)

@@ -544,8 +544,8 @@ def test_too_little_memory_is_said_before_anything_is_loaded(pico_llama, tmp_pat
 
 def test_an_old_runtime_is_refused_before_anything_is_loaded(pico_llama, tmp_path, monkeypatch):
     monkeypatch.setattr("core.models.load.load", lambda *a, **k: pytest.fail("it was loaded"))
-    with pytest.raises(UserError, match=r"1\.17 is too old .* which 1\.18 brought"):
-        export(pico_llama, tmp_path / "out", Run(), options=OnnxOptions(profile="fast", runtime="1.17"))
+    with pytest.raises(UserError, match=r"1\.19 is too old .* which 1\.20 brought"):
+        export(pico_llama, tmp_path / "out", Run(), options=OnnxOptions(profile="fast", runtime="1.19"))
     assert names(tmp_path) == set()
 
 
