@@ -450,8 +450,8 @@ def _refuse_memory(info: SourceInfo) -> None:
 def _rounding(
     model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], rooms: list[float]
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]]]:
-    """(the blocks in which activations may be rounded, of rounding.way_for; None, and a note, where they're better left alone; what was
-    tried). The `rooms` that were tried are taken off."""
+    """(the blocks in which activations may be rounded, of rounding.way_for; None or none, and a note, where they're better left alone;
+    what was tried). The `rooms` that were tried are taken off."""
     from core.export import rounding
 
     if "prompt" not in answers:
@@ -461,6 +461,8 @@ def _rounding(
     del rooms[:took]
     if way is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
+    elif not way:
+        notes.append("Rounded activations would make none of the quantized layers faster, so they're left as they are.")
     return way, tried
 
 

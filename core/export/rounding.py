@@ -63,16 +63,18 @@ class Unit:
 def way_for(
     model: nn.Module, quants: dict[str, QuantWeight], answers: dict[str, np.ndarray], run: Run, rooms: Sequence[float] = ROOMS
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]], int]:
-    """(the block in which each layer rounds what it reads, exact where it isn't named, None where every choice changes too much;
-    [{blocks: {'32': layers, 'exact': layers}, kl, top1: parity.kept}] of what was tried; how many of `rooms` that took).
+    """(the block in which each layer rounds what it reads, exact where it isn't named: {} where rounding would make none faster, None
+    where every choice changes too much; [{blocks: {'32': layers, 'exact': layers}, kl, top1: parity.kept}] of what was tried; how many
+    of `rooms` that took).
 
     The named layers are dense here, on their grid's exact values (trace.unpack_linears). answers: of `parity.reference`.
     """
     ids, wanted = torch.from_numpy(answers["ids"])[None], answers["answer"]
     units = measure(model, quants, ids, run)
+    usual = choose(units, float("inf"), longest=USUAL)
     tried: list[dict[str, Any]] = []
-    if not units:
-        return None, tried, len(rooms)
+    if not usual:
+        return {}, tried, len(rooms)
 
     def attempt(blocks: dict[str, int]) -> dict[str, Any]:
         run.check_cancelled()
@@ -84,7 +86,6 @@ def way_for(
     def within(found: dict[str, Any], room: float) -> bool:
         return found["kl"] <= room * parity.ROUNDED["kl"] and 1 - found["top1"] <= room * (1 - parity.ROUNDED["top1"])
 
-    usual = choose(units, float("inf"), longest=USUAL)
     first = attempt(usual)
     off = first["kl"] / max(_sum(units, usual, "errors"), 1e-30)
     for index, room in enumerate(rooms):

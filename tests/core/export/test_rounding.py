@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from core.export import onnx as exporting
 from core.export import parity, rounding
 from core.export.rounding import BLOCKS, TIMES, Unit, choose, measure, round_blocks, way_for
 from core.export.trace import cache_name
@@ -115,4 +116,16 @@ def test_grids_that_no_block_fits_are_left_out(asked):
     model, _, answers = asked
     quants = {name: packed.quantize(module.weight, 4, group_size=8) for name, module in linears(model)}
     assert measure(model, quants, torch.from_numpy(answers["ids"])[None], Run()) == []
-    assert way_for(model, quants, answers, Run()) == (None, [], len(rounding.ROOMS))
+    assert way_for(model, quants, answers, Run()) == ({}, [], len(rounding.ROOMS))
+
+
+def test_where_nothing_would_be_faster_the_report_says_that(asked):
+    """4 bits in groups of 16 are no faster rounded: nothing was said; and of groups of 8, and of layers that round what they read
+    themselves, that it had changed too much, though nothing had been tried."""
+    model, quants, answers = asked
+    slow = {name: packed.quantize(module.weight, 4, group_size=16) for name, module in linears(model)}
+    unfit = {name: packed.quantize(module.weight, 8, group_size=8) for name, module in linears(model)}
+    for grids in (slow, unfit):
+        notes = []
+        assert exporting._rounding(model, grids, answers, Run(), notes, list(rounding.ROOMS)) == ({}, [])
+        assert notes == ["Rounded activations would make none of the quantized layers faster, so they're left as they are."]
