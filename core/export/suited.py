@@ -2,8 +2,8 @@
 
 The IR that a release reads is the one of the ONNX release that it was built with (onnxruntime's compatibility table). Operators
 beyond the standard came one by one; tried: fused attention isn't opened in float32 before 1.18, and of several tokens after a cache
-(a prompt in pieces, a draft) 1.18 and 1.19 compute something else; products of 8-bit codes aren't opened before 1.22. A sliding window is one token longer in fused attention before 1.24
-(tried on both sides; pull request 25927 of onnxruntime's).
+(a prompt in pieces, a draft) 1.18 and 1.19 compute something else; products of 8-bit codes aren't opened before 1.22. A sliding window
+is one token longer in fused attention before 1.24 (tried on both sides; pull request 25927 of onnxruntime's).
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def test_grids_that_no_block_fits_are_left_out(asked):
 def test_where_nothing_would_be_faster_the_report_says_that(asked):
     """4 bits in groups of 16 are no faster rounded: nothing was said; and of groups of 8, and of layers that round what they read
     themselves, that it had changed too much, though nothing had been tried."""
-    model, quants, answers = asked
+    model, _, answers = asked
     slow = {name: packed.quantize(module.weight, 4, group_size=16) for name, module in linears(model)}
     unfit = {name: packed.quantize(module.weight, 8, group_size=8) for name, module in linears(model)}
     for grids in (slow, unfit):
