@@ -233,6 +233,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
     in_place = bool(figures.get("in_place"))
     if plan.fused and not in_place:
         _unmark(made / place)
+        figures["graph_bytes"] = (made / place).stat().st_size
         notes.append("This onnxruntime's attention doesn't write keys and values in place in this model, so they're copied at each step.")
     if causal and options.layout == "plain":
         beside = genai_config(made, plan.signature, loaded.info.context, in_place)
@@ -586,8 +587,12 @@ def _unmark(graph: Path) -> None:
     import onnx
 
     model = onnx.load(graph, load_external_data=False)
+    kept = [p for p in model.metadata_props if p.key != CACHE]
     del model.metadata_props[:]
+    model.metadata_props.extend(kept)
     onnx.save(model, graph)
+    with open(graph, "rb") as out:
+        os.fsync(out.fileno())
 
 
 def _for_transformers_js(made: Path, place: str) -> None:

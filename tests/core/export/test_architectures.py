@@ -138,6 +138,6 @@ def test_parity(name, profile, treated, tmp_path):
     assert notes == []
     assert plan.fused == (profile == "fast")
     assert figures["nodes"].get("GroupQueryAttention", 0) == (2 if plan.fused else 0)
-    if plan.fused and plan.signature.inputs["past_key_values.0.key"][3] > 8:  # see test_cache
+    if plan.fused:
         assert figures["in_place"] is True
     assert figures["greedy"]["equal"] == figures["greedy"]["tokens"] > 0
