@@ -341,7 +341,11 @@ class OnnxGenerator:
             token = int(logits[0, -1].argmax())
             ids.append(token)
             ended = token in self.ends
-            piece = stream.step(self.tokenizer, token) or ""  # None while a character lacks its other bytes
+            try:
+                piece = stream.step(self.tokenizer, token) or ""  # None while a character lacks its other bytes
+            except Exception:  # tokenizers raises bare Exception, where a stray byte makes another text of what has been told already
+                stream = DecodeStream(skip_special_tokens=True)
+                piece = stream.step(self.tokenizer, token) or ""
             if on_token:
                 on_token(token, piece)
             if ended or self._stopped:
