@@ -455,14 +455,16 @@ def _rounding(
     model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], rooms: list[float]
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]]]:
     """(the blocks in which activations may be rounded, of rounding.way_for; None or none, and a note, where they're better left alone;
-    what was tried). The `rooms` that were tried are taken off."""
+    what was tried). The `rooms` that were tried are taken off, and the others shrink with what's used here: should this fail its check, the
+    next is to be gentler, also where this used little of its room."""
     from core.export import rounding
 
     if "prompt" not in answers:
         notes.append("Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.")
         return None, []
     way, tried, took = rounding.way_for(model, quants, answers, run, rooms)
-    del rooms[:took]
+    spare = rounding.used(tried[-1]) / rooms[took - 1] if way else 1.0
+    rooms[:] = [room * spare for room in rooms[took:]]
     if way is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
     elif not way:

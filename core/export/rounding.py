@@ -64,8 +64,8 @@ def way_for(
     model: nn.Module, quants: dict[str, QuantWeight], answers: dict[str, np.ndarray], run: Run, rooms: Sequence[float] = ROOMS
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]], int]:
     """(the block in which each layer rounds what it reads, exact where it isn't named: {} where rounding would make none faster, None
-    where every choice changes too much; [{blocks: {'32': layers, 'exact': layers}, kl, top1: parity.kept}] of what was tried; how many
-    of `rooms` that took).
+    where every choice changes too much; [{blocks: {'32': layers, 'exact': layers}, kl, top1: parity.kept}] of what was tried, what's
+    given last; how many of `rooms` that took).
 
     The named layers are dense here, on their grid's exact values (trace.unpack_linears). answers: of `parity.reference`.
     """
@@ -96,11 +96,19 @@ def way_for(
                 break
             found = first if blocks == usual else attempt(blocks)
             if within(found, room):
+                tried.sort(key=lambda one: one is found)
                 return blocks, tried, index + 1
             allowed *= min(0.9, room * parity.ROUNDED["kl"] / max(found["kl"], 1e-30))
         if within(first, room):
+            tried.sort(key=lambda one: one is first)
             return usual, tried, index + 1
     return None, tried, len(rooms)
+
+
+def used(found: dict[str, Any]) -> float:
+    """The share of what the check allows that a choice, as it was tried, uses up."""
+    kl, changed = found["kl"] / max(parity.ROUNDED["kl"], 1e-30), (1 - found["top1"]) / max(1 - parity.ROUNDED["top1"], 1e-30)
+    return max(kl, changed)
 
 
 def choose(units: list[Unit], allowed: float, longest: int = max(BLOCKS)) -> dict[str, int]:

@@ -129,3 +129,22 @@ def test_where_nothing_would_be_faster_the_report_says_that(asked):
         notes = []
         assert exporting._rounding(model, grids, answers, Run(), notes, list(rounding.ROOMS)) == ({}, [])
         assert notes == ["Rounded activations would make none of the quantized layers faster, so they're left as they are."]
+
+
+def test_what_is_tried_after_a_failed_check_is_gentler(asked, monkeypatch):
+    """Where the fastest choice used little of what's allowed, all four attempts at an export were the same."""
+    model, quants, answers = asked
+    whole = sum(unit.errors[64] for unit in measure(model, quants, torch.from_numpy(answers["ids"])[None], Run()))
+    monkeypatch.setitem(parity.ROUNDED, "top1", 0.5)
+    monkeypatch.setitem(parity.ROUNDED, "kl", 20 * whole)
+    rooms, ways = list(rounding.ROOMS), []
+    while rooms:
+        way, tried = exporting._rounding(model, quants, answers, Run(), [], rooms)
+        if way is None:
+            break
+        ways.append((way, tried[-1]["kl"]))
+    assert ways[0][0] == dict.fromkeys(quants, 64)
+    assert len(ways) >= 3
+    kls = [kl for _, kl in ways]
+    assert kls == sorted(kls, reverse=True)
+    assert len({tuple(sorted(way.items())) for way, _ in ways}) == len(ways)
