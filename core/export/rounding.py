@@ -3,10 +3,9 @@
 onnxruntime's fast product of packed weights rounds each token's activations to int8, symmetrically, in blocks as long as those of
 the weights (MatMulNBits, accuracy level 4). Outliers make their whole block coarse, so shorter blocks are closer, and slower; a layer
 may keep exact products, which are slower still at 8 bits. What all of it changes in the end may be as much as the check allows
-(parity.ROUNDED), less some room, and it's spent where it buys most time: one pass over a text
-tells what each layer would change with each block, one with all layers rounded by how much that's off, and the blocks follow. Here
-torch rounds the same way, so what was chosen is tried before it's written. Covers text generators; an encoder gives no probabilities
-to judge by.
+(parity.ROUNDED), less some room, and it's spent where it buys most time: one pass over a text tells what each layer would change with
+each block, one with all layers rounded by how much that's off, and the blocks follow. Here torch rounds the same way, so what was
+chosen is tried before it's written. Covers text generators; an encoder gives no probabilities to judge by.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def round_blocks(x: Tensor, block: int) -> Tensor:
 
 @dataclass(slots=True)
 class Unit:
-    """Layers that read the same tensor, and so become one product in the graph: they round alike.
+    """Layers that read the same tensor, one after the other. They round alike, so that those of one grid can become one product.
 
     times, errors: by block, and None for exact; an error is the divergence that it'd cause alone, in nats, mean over the tokens.
     """
