@@ -11,6 +11,7 @@ from core.errors import UserError
 from core.records import OnnxOptions
 
 OLDEST = (1, 14)  # reads opset 18
+FUSED = (1, 20)  # computes attention with a cache, as it's asked for here
 
 
 def foresee(config: dict[str, Any], options: OnnxOptions, generates: bool) -> None:
@@ -22,9 +23,7 @@ def foresee(config: dict[str, Any], options: OnnxOptions, generates: bool) -> No
         return
     text, needed = config.get("text_config") or config, [OLDEST]
     if options.profile == "fast" and generates:
-        needed.append((1, 18))
-        if text.get("attn_logit_softcapping"):
-            needed.append((1, 20))
+        needed.append(FUSED)
         if text.get("sliding_window") and text.get("use_sliding_window", True) is not False:
             needed.append((1, 24))
     groups = ((config.get("quantization_config") or {}).get("config_groups") or {}).values()

@@ -68,7 +68,8 @@ class InPlace:
         self._binding = session.io_binding()
 
     def _take(self, room: int) -> None:
-        """Memory for `room` tokens, with those so far in it."""
+        """Memory for `room` tokens, with those so far in it. Where there isn't so much, what's bound is never used again."""
+        self.room = 0
         for name, old in self._held.items():
             new = np.empty((*old.shape[:2], room, old.shape[3]), old.dtype)
             new[:, :, : self.length] = old[:, :, : self.length]

@@ -88,7 +88,7 @@ def _attention(module, query, key, value, attention_mask, scaling=None, dropout=
         "scale": dim**-0.5 if scaling is None else float(scaling),
         "do_rotary": int(tables is not None),
     }
-    if softcap:  # left out where there's none: older runtimes don't know the word
+    if softcap:
         settings["softcap"] = float(softcap)
     if sliding_window:
         settings["local_window_size"] = int(sliding_window)

@@ -198,6 +198,9 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
     with stage("Tracing", "trace"):
         packed = trace.pack_linears(model, quants, rounded=rounded)
         rounds = sum(isinstance(m, trace.NBitsLinear) and m.level == trace.ROUNDED for m in model.modules()) if rounded else 0
+        own = causal and any(isinstance(m, trace.RoundedInput) for m in model.modules())
+        if own:
+            notes.append("Layers of this variant round what they read; a number between two steps may fall either way.")
         unquantized = [n for n, _ in linears(model, head=True)] if quants else []
         program, plan = _capture(loaded.info, model, options.profile, notes)
     with stage("Writing the graph", "convert"):
@@ -228,12 +231,13 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
             "quantized": packed | {"nbits": packed["nbits"] - joined["nbits"]},
-            "limits": _limits(loaded.info.task, options.precision, bool(rounds)),
+            "limits": _limits(loaded.info.task, options.precision, bool(rounds) or own),
         }
         figures = parity.check(made, answers, expected, run)
     in_place = bool(figures.get("in_place"))
     if plan.fused and not in_place:
         _unmark(made / place)
+        figures["graph_bytes"] = (made / place).stat().st_size
         notes.append("This onnxruntime's attention doesn't write keys and values in place in this model, so they're copied at each step.")
     if causal and options.layout == "plain":
         beside = genai_config(made, plan.signature, loaded.info.context, in_place)
@@ -451,19 +455,21 @@ def _refuse_memory(info: SourceInfo) -> None:
 def _rounding(
     model: Any, quants: dict[str, Any], answers: dict[str, Any], run: Run, notes: list[str], rooms: list[float]
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]]]:
-    """(the blocks in which activations may be rounded, of rounding.way_for; None, and a note, where they're better left alone; what was
-    tried). The `rooms` that were tried are taken off."""
+    """(the blocks in which activations may be rounded, of rounding.way_for; None or none, and a note, where they're better left alone;
+    what was tried). The `rooms` that were tried are taken off, and the others shrink with what's used here: should this fail its check, the
+    next is to be gentler, also where this used little of its room."""
     from core.export import rounding
 
     if "prompt" not in answers:
         notes.append("Rounded activations are judged by the probabilities of tokens, which this model doesn't give; they stay float32.")
         return None, []
     way, tried, took = rounding.way_for(model, quants, answers, run, rooms)
-    del rooms[:took]
+    spare = tried[-1]["used"] / rooms[took - 1] if way else 1.0
+    rooms[:] = [room * spare for room in rooms[took:]]
     if way is None:
         notes.append("Activations rounded to int8 changed too much, so quantized layers multiply float32 ones.")
     elif not way:
-        notes.append("With groups this small nothing is gained by rounding activations, so quantized layers multiply float32 ones.")
+        notes.append("Rounded activations would make none of the quantized layers faster, so they're left as they are.")
     return way, tried
 
 
@@ -587,8 +593,12 @@ def _unmark(graph: Path) -> None:
     import onnx
 
     model = onnx.load(graph, load_external_data=False)
+    kept = [p for p in model.metadata_props if p.key != CACHE]
     del model.metadata_props[:]
+    model.metadata_props.extend(kept)
     onnx.save(model, graph)
+    with open(graph, "rb") as out:
+        os.fsync(out.fileno())
 
 
 def _for_transformers_js(made: Path, place: str) -> None:

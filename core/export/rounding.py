@@ -3,10 +3,9 @@
 onnxruntime's fast product of packed weights rounds each token's activations to int8, symmetrically, in blocks as long as those of
 the weights (MatMulNBits, accuracy level 4). Outliers make their whole block coarse, so shorter blocks are closer, and slower; a layer
 may keep exact products, which are slower still at 8 bits. What all of it changes in the end may be as much as the check allows
-(parity.ROUNDED), less some room, and it's spent where it buys most time: one pass over a text
-tells what each layer would change with each block, one with all layers rounded by how much that's off, and the blocks follow. Here
-torch rounds the same way, so what was chosen is tried before it's written. Covers text generators; an encoder gives no probabilities
-to judge by.
+(parity.ROUNDED), less some room, and it's spent where it buys most time: one pass over a text tells what each layer would change with
+each block, one with all layers rounded by how much that's off, and the blocks follow. Here torch rounds the same way, so what was
+chosen is tried before it's written. Covers text generators; an encoder gives no probabilities to judge by.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def round_blocks(x: Tensor, block: int) -> Tensor:
 
 @dataclass(slots=True)
 class Unit:
-    """Layers that read the same tensor, and so become one product in the graph: they round alike.
+    """Layers that read the same tensor, one after the other. They round alike, so that those of one grid can become one product.
 
     times, errors: by block, and None for exact; an error is the divergence that it'd cause alone, in nats, mean over the tokens.
     """
@@ -66,15 +65,18 @@ class Unit:
 def way_for(
     model: nn.Module, quants: dict[str, QuantWeight], answers: dict[str, np.ndarray], run: Run, rooms: Sequence[float] = ROOMS
 ) -> tuple[dict[str, int] | None, list[dict[str, Any]], int]:
-    """(the block in which each layer rounds what it reads, exact where it isn't named, None where every choice changes too much;
-    [{blocks: {'32': layers, 'exact': layers}, kl, short_kl: of the check's short texts, top1: parity.kept}] of what was tried; how many
-    of `rooms` that took). No layer is named where none would be faster.
+    """(the block in which each layer rounds what it reads, exact where it isn't named: {} where rounding would make none faster, None
+    where every choice changes too much; [{blocks: {'32': layers, 'exact': layers}, kl, short_kl: of the check's short texts, used: the
+    share of the divergence that's allowed, top1: parity.kept}] of what was tried, what's given last; how many of `rooms` that took).
 
     The named layers are dense here, on their grid's exact values (trace.unpack_linears). answers: of `parity.reference`.
     """
     ids, wanted = torch.from_numpy(answers["ids"])[None], answers["answer"]
     units = measure(model, quants, ids, run)
+    usual = choose(units, float("inf"), longest=USUAL)
     tried: list[dict[str, Any]] = []
+    if not usual:
+        return {}, tried, len(rooms)
     rows = [(torch.from_numpy(answers[f"row{i}"])[None], answers[f"row{i}_answer"]) for i in range(len(parity.ROWS))]
     short = np.concatenate([answer for _, answer in rows])
 
@@ -84,20 +86,14 @@ def way_for(
         kl = parity.divergence(short, np.concatenate([_ask(model, blocks, row) for row, _ in rows]))
         counts = Counter(str(blocks.get(name, "exact")) for unit in units for name in unit.names)
         figures = {"kl": parity.divergence(wanted, found), "short_kl": kl, "top1": parity.kept(wanted, found)}
-        tried.append({"blocks": dict(counts)} | figures)
+        pairs = ((figures["kl"], len(wanted)), (kl, len(short)))
+        share = max(value / max(parity.allowed(tokens), 1e-30) for value, tokens in pairs)
+        tried.append({"blocks": dict(counts)} | figures | {"used": share})
         return tried[-1]
 
-    def used(found: dict[str, Any]) -> float:
-        """Share of the divergence that's allowed, of the text or of the short ones, whichever is nearer to it."""
-        least = 1e-30  # where nothing is allowed
-        return max(found["kl"] / max(parity.allowed(len(wanted)), least), found["short_kl"] / max(parity.allowed(len(short)), least))
-
     def within(found: dict[str, Any], room: float) -> bool:
-        return used(found) <= room and 1 - found["top1"] <= CHANGED * (1 - parity.ROUNDED["top1"])
+        return found["used"] <= room and 1 - found["top1"] <= CHANGED * (1 - parity.ROUNDED["top1"])
 
-    usual = choose(units, float("inf"), longest=USUAL)
-    if not usual:
-        return {}, tried, len(rooms)
     first = attempt(usual)
     off = first["kl"] / max(_sum(units, usual, "errors"), 1e-30)
     for index, room in enumerate(rooms):
@@ -108,9 +104,11 @@ def way_for(
                 break
             found = first if blocks == usual else attempt(blocks)
             if within(found, room):
+                tried.sort(key=lambda one: one is found)
                 return blocks, tried, index + 1
-            allowed *= min(0.95, room / max(used(found), 1e-30))
+            allowed *= min(0.95, room / max(found["used"], 1e-30))
         if within(first, room):
+            tried.sort(key=lambda one: one is first)
             return usual, tried, index + 1
     return None, tried, len(rooms)
 

@@ -1,16 +1,16 @@
 """A graph for an older onnxruntime: the IR that it reads, and a sentence where it lacks the operators.
 
 The IR that a release reads is the one of the ONNX release that it was built with (onnxruntime's compatibility table). Operators
-beyond the standard came one by one; tried with SmolLM2: 1.17 doesn't open fused attention in float32, 1.18 doesn't know a cap of its
-scores, and products of 8-bit codes aren't opened before 1.22. A sliding window is one token longer in fused attention before 1.24
-(tried on both sides; pull request 25927 of onnxruntime's).
+beyond the standard came one by one; tried: fused attention isn't opened in float32 before 1.18, and of several tokens after a cache
+(a prompt in pieces, a draft) 1.18 and 1.19 compute something else; products of 8-bit codes aren't opened before 1.22. A sliding window
+is one token longer in fused attention before 1.24 (tried on both sides; pull request 25927 of onnxruntime's).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from core.runtimes import OLDEST, refuse, release_of
+from core.runtimes import FUSED, OLDEST, refuse, release_of
 
 IR = (((1, 22), 11), ((1, 18), 10), ((1, 15), 9), (OLDEST, 8))  # from this release on, this IR
 
@@ -35,7 +35,7 @@ def _needed(graph: Any) -> tuple[int, int]:
         if node.op_type == "MatMulNBits":
             needed.append((1, 17) if node.attributes["bits"].as_int() == 4 else (1, 22))
         elif node.op_type == "GroupQueryAttention":
-            needed.append((1, 20) if "softcap" in node.attributes else (1, 18))
+            needed.append(FUSED)
             if "local_window_size" in node.attributes:
                 needed.append((1, 24))
     return max(needed)

@@ -13,11 +13,11 @@ EIGHT = {"quantization_config": {"config_groups": {"group_0": {"weights": {"num_
     ("config", "options", "generates", "needed"),
     [
         ({}, {}, True, "1.14"),
-        ({}, {"profile": "fast"}, True, "1.18"),
+        ({}, {"profile": "fast"}, True, "1.20"),
         ({}, {"profile": "fast"}, False, "1.14"),  # an encoder is written portable
         ({"attn_logit_softcapping": 50.0}, {"profile": "fast"}, True, "1.20"),
         ({"text_config": {"sliding_window": 512}}, {"profile": "fast"}, True, "1.24"),
-        ({"sliding_window": 4096, "use_sliding_window": False}, {"profile": "fast"}, True, "1.18"),
+        ({"sliding_window": 4096, "use_sliding_window": False}, {"profile": "fast"}, True, "1.20"),
         (EIGHT, {"activations": "int8"}, True, "1.22"),
         (EIGHT, {}, True, "1.14"),
     ],

@@ -130,7 +130,7 @@ def test_parity(name, profile, treated, tmp_path):
     figures, plan, notes = checked(model, profile, tmp_path)
     assert figures["max_abs"] <= 1e-4
     if treated and name not in UNQUANTIZED:  # a quantized pooler once counted as a layer that the graph lacks
-        assert figures["nodes"]["MatMulNBits"] >= (4 if plan.fused else 8)
+        assert figures["nodes"]["MatMulNBits"] >= 6  # three a layer where queries, keys, values and an MLP read the same (Phi)
     if name in ENCODERS:
         assert not plan.fused
         assert notes == (["The fast profile is for models that generate text; the portable one was written."] if profile == "fast" else [])
@@ -138,6 +138,6 @@ def test_parity(name, profile, treated, tmp_path):
     assert notes == []
     assert plan.fused == (profile == "fast")
     assert figures["nodes"].get("GroupQueryAttention", 0) == (2 if plan.fused else 0)
-    if plan.fused and plan.signature.inputs["past_key_values.0.key"][3] > 8:  # see test_cache
+    if plan.fused:
         assert figures["in_place"] is True
     assert figures["greedy"]["equal"] == figures["greedy"]["tokens"] > 0

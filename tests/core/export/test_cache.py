@@ -1,9 +1,13 @@
 """A cache that grows by copies and one that's written in place give the same, whatever lay in the memory before."""
 
+import json
+
 import numpy as np
+import onnx
 import pytest
 
 from core.export import cache as caches
+from core.export import fused
 from core.export.onnx import export
 from core.export.runtime import CACHE, IN_PLACE, CausalSession, open_session, read_graph
 from core.records import OnnxOptions
@@ -45,17 +49,66 @@ def test_the_fast_profile_is_kept_in_place_and_says_so(fast, exported):
     assert isinstance(CausalSession(open_session(exported[0], 1)).empty(1), caches.Grown)
 
 
-def test_heads_that_the_runtime_gets_wrong_in_place_are_copied(pico_llama, tmp_path):
-    """onnxruntime 1.32 turns keys of 8 wrongly where it writes them in place; were that mended, this export would be in place."""
+def test_heads_of_8_are_kept_in_place(pico_llama, tmp_path):
+    """Their rotation isn't the attention's, so the graph tells positions from the cache: its room was taken for its tokens once."""
     report = export(pico_llama, tmp_path / "out", Run(), options=FAST)
-    assert report["profile"] == "fast"
-    assert marked(tmp_path / "out") == report["in_place"]
-    assert report["in_place"] or any("copied at each step" in note for note in report["notes"])
-    causal = CausalSession(open_session(tmp_path / "out", 1))
-    assert causal.in_place == report["in_place"]
+    assert report["in_place"] is True
+    assert "do_rotary" not in {a.name for n in read_graph(tmp_path / "out").graph.node for a in n.attribute if a.i}
+
+
+def test_what_is_wrong_in_place_is_copied(pico_llama, tmp_path, monkeypatch):
+    """By the export's check; and by whoever opens a graph that says more than this onnxruntime can."""
+    monkeypatch.setattr(fused._Layer, "get_seq_length", lambda self: self.keys.shape[2])  # as it was: the room
+    folder = tmp_path / "out"
+    report = export(pico_llama, folder, Run(), options=FAST)
+    assert (report["profile"], report["in_place"], marked(folder)) == ("fast", False, False)
+    assert any("copied at each step" in note for note in report["notes"])
+    assert report["graph_bytes"] == (folder / "model.onnx").stat().st_size
+    assert json.loads((folder / "genai_config.json").read_text())["search"]["past_present_share_buffer"] is False
+    graph = read_graph(folder)
+    graph.metadata_props.add(key=CACHE, value=IN_PLACE)
+    onnx.save(graph, folder / "model.onnx")
+    causal = CausalSession(open_session(folder, 1))
+    assert causal.in_place is False
     whole, _ = fed(causal, [40], IDS)
     pieces, _ = fed(causal, [11, 1, 1, 27], IDS)
     assert np.abs(whole - pieces).max() < 1e-4
+
+
+def test_a_graph_in_standard_operators_that_says_in_place_is_copied(exported, tmp_path):
+    """Its new cache is longer than the old one, so it can't be the same memory."""
+    graph = onnx.load(exported[0] / "model.onnx")
+    for value in (*graph.graph.input, *graph.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = 1
+    graph.metadata_props.add(key=CACHE, value=IN_PLACE)
+    onnx.save(graph, tmp_path / "model.onnx")
+    causal = CausalSession(open_session(tmp_path, 1))
+    assert (causal.batch, causal.in_place) == (1, False)
+    assert fed(causal, [20], IDS)[0].shape == (20, 300)
+
+
+def test_where_memory_runs_out_the_old_is_not_written_to(fast, monkeypatch):
+    """Some layers had new memory by then, and the session still wrote to the old that they'd given up."""
+    causal = CausalSession(open_session(fast[0], 1))
+    monkeypatch.setattr(caches, "ROOM", 8)
+    _, cache = fed(causal, [6], IDS)
+    real, left = np.empty, [2]
+
+    def scarce(shape, dtype=float):
+        left[0] -= 1
+        if left[0] < 0:
+            raise MemoryError
+        return real(shape, dtype)
+
+    monkeypatch.setattr(np, "empty", scarce)
+    with pytest.raises(MemoryError):
+        causal.step(IDS[:, 6:26], np.ones((1, 26), np.int64), cache)
+    monkeypatch.setattr(np, "empty", real)
+    whole, _ = fed(causal, [8], IDS)
+    logits, _ = causal.step(IDS[:, 6:8], np.ones((1, 8), np.int64), cache)
+    assert np.abs(logits[0] - whole[6:]).max() < 1e-4
+    assert np.array_equal(cache.arrays()[0][:, :, 6:8], cache._held["past_key_values.0.key"][:, :, 6:8])
+    assert cache.arrays()[0][:, :, 6:8].any()
 
 
 def test_garbage_in_the_memory_doesn_t_matter(fast, monkeypatch):

@@ -18,6 +18,7 @@ from core.export import onnx as exporting
 from core.export.onnx import export
 from core.export.runtime import CausalSession, OnnxGenerator, open_session, read_graph, tensors_of
 from core.models import packed, save
+from core.models.activations import ActivationQuant
 from core.models.blocks import linears, replace
 from core.models.load import load
 from core.models.packed import PackedLinear
@@ -453,7 +454,7 @@ def test_where_all_layers_change_too_much_some_stay_exact(tmp_path, monkeypatch)
     monkeypatch.setitem(parity.ROUNDED, "kl", 1.0)
     monkeypatch.setitem(parity.ROUNDED, "top1", 0.5)
     blocks = {f"model.layers.0.self_attn.{name}_proj": 32 for name in "qkv"} | {"lm_head": 16}
-    monkeypatch.setattr(rounding, "way_for", lambda *args: (blocks, [{"blocks": {}, "kl": 0.0, "top1": 1.0}], 1))
+    monkeypatch.setattr(rounding, "way_for", lambda *args: (blocks, [{"blocks": {}, "kl": 0.0, "used": 0.1, "top1": 1.0}], 1))
     report = export(folder, tmp_path / "out", Run(), options=OnnxOptions(activations="int8"))
     assert report["activations"] == "int8"
     assert report["nodes"]["MatMulNBits"] == 2
@@ -473,6 +474,23 @@ def test_activations_that_may_not_be_rounded_stay_as_they_are(pico_llama, monkey
     notes.clear()
     assert exporting._rounding(loaded.model, quants, {}, Run(), notes, list(rounding.ROOMS)) == (None, [])
     assert "probabilities" in notes[0]
+
+
+@pytest.mark.parametrize("profile", ["portable", "fast"])
+def test_a_variant_that_rounds_what_it_reads_is_judged_by_probabilities(tmp_path, profile):
+    """Float32's own rounding decides between two steps of the grid, and one step moves a logit by more than an exact export may."""
+    source = make_pico(tmp_path / "model", layers=1, hidden=64)
+    loaded = load(source, dtype="float32")
+    for name, module in linears(loaded.model):
+        quant = packed.quantize(module.weight, 8, scale_dtype=torch.float32)
+        replace(loaded.model, name, PackedLinear.from_linear(module, quant, activation=ActivationQuant()))
+    (tmp_path / "both").mkdir()
+    save.save(loaded.model, tmp_path / "both", source, run=Run())
+    report = export(tmp_path / "both", tmp_path / "out", Run(), options=OnnxOptions(profile=profile))
+    assert report["profile"] == profile
+    assert report["kl"] < 1e-3
+    assert report["activations"] == "float32"  # nothing was rounded that the variant doesn't round
+    assert any("may fall either way" in note for note in report["notes"])
 
 
 def test_of_several_graphs_the_one_that_the_config_names_is_taken(tmp_path):
@@ -544,8 +562,8 @@ def test_too_little_memory_is_said_before_anything_is_loaded(pico_llama, tmp_pat
 
 def test_an_old_runtime_is_refused_before_anything_is_loaded(pico_llama, tmp_path, monkeypatch):
     monkeypatch.setattr("core.models.load.load", lambda *a, **k: pytest.fail("it was loaded"))
-    with pytest.raises(UserError, match=r"1\.17 is too old .* which 1\.18 brought"):
-        export(pico_llama, tmp_path / "out", Run(), options=OnnxOptions(profile="fast", runtime="1.17"))
+    with pytest.raises(UserError, match=r"1\.19 is too old .* which 1\.20 brought"):
+        export(pico_llama, tmp_path / "out", Run(), options=OnnxOptions(profile="fast", runtime="1.19"))
     assert names(tmp_path) == set()
 
 

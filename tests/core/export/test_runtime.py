@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from tokenizers import Tokenizer, decoders, models
 
 from core.errors import UserError
 from core.export.runtime import OnnxGenerator, data_problem, open_session
@@ -79,6 +80,30 @@ def test_pieces_are_whole_characters(exported, monkeypatch):
     made = generator.generate("x", len(wanted), on_token=lambda _, piece: pieces.append(piece))
     assert pieces == ["a", "", "", "", "🌊", "b"]
     assert made["text"] == "a🌊b"
+
+
+def test_bytes_that_are_no_characters_end_nothing(exported, monkeypatch):
+    """Of a tokenizer that falls back to bytes (Llama 2, Gemma), a stray one after a whole character makes both unreadable."""
+    generator = OnnxGenerator(exported[0])
+    stored = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256}
+    tokenizer = Tokenizer(models.BPE(stored, [], byte_fallback=True))
+    tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+    generator.tokenizer = tokenizer
+    wanted = [0xC3, 0x97, 0x80, 256]  # a multiplication sign, and a byte that continues nothing
+    feed = iter(wanted)
+
+    def step(ids, mask, cache):
+        logits = np.zeros((1, ids.shape[1], 300), np.float32)
+        logits[0, -1, next(feed)] = 1
+        return logits, cache
+
+    monkeypatch.setattr(generator.causal, "step", step)
+    pieces = []
+    made = generator.generate("a", len(wanted), on_token=lambda _, piece: pieces.append(piece))
+    assert made["ids"] == wanted
+    assert made["text"] == tokenizer.decode(wanted)
+    assert pieces[:2] == ["", "\u00d7"]
+    assert pieces[-1].endswith("a")
 
 
 def test_empty_prompt(exported):
