@@ -169,6 +169,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
     import torch
 
     from core.export import precision, trace
+    from core.models.activations import RoundedInputLinear
     from core.models.blocks import linears
 
     model, notes = loaded.model, []
@@ -185,6 +186,13 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
             rounded, tried = _rounding(model, quants, answers, run, notes, rooms)
         elif options.activations == "int8":
             notes.append("Activations are rounded before quantized layers only, and this variant has none: its products are exact.")
+        limits = None
+        if causal and any(isinstance(m, RoundedInputLinear) for m in model.modules()):
+            limits = parity.unsure(model, answers, run)
+            notes.append(
+                "Layers of this variant round what they read, and float32's own error decides where a number lies between two steps: "
+                f"noise of a millionth, on what torch reads, allows a divergence of {limits['kl']:.2g}."
+            )
         window = parity.window_of(model.config.get_text_config()) if causal else None
         if window and "beyond" not in answers and len(answers["ids"]) < window + parity.BEYOND:
             notes.append(f"Its sliding window of {window} tokens is longer than the check's text, so what lies past it wasn't compared.")
@@ -198,9 +206,6 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
     with stage("Tracing", "trace"):
         packed = trace.pack_linears(model, quants, rounded=rounded)
         rounds = sum(isinstance(m, trace.NBitsLinear) and m.level == trace.ROUNDED for m in model.modules()) if rounded else 0
-        own = causal and any(isinstance(m, trace.RoundedInput) for m in model.modules())
-        if own:
-            notes.append("Layers of this variant round what they read; a number between two steps may fall either way.")
         unquantized = [n for n, _ in linears(model, head=True)] if quants else []
         program, plan = _capture(loaded.info, model, options.profile, notes)
     with stage("Writing the graph", "convert"):
@@ -231,7 +236,7 @@ def _attempt_one(folder: Path, made: Path, run: Run, options: OnnxOptions, rooms
             "inputs": plan.signature.inputs,
             "outputs": plan.signature.outputs,
             "quantized": packed | {"nbits": packed["nbits"] - joined["nbits"]},
-            "limits": _limits(loaded.info.task, options.precision, bool(rounds) or own),
+            "limits": limits or _limits(loaded.info.task, options.precision, bool(rounds)),
         }
         figures = parity.check(made, answers, expected, run)
     in_place = bool(figures.get("in_place"))
