@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.library_model import Library
-from app.text import core_text, fmt_bytes, fmt_number
+from app.text import core_text, export_words, fmt_bytes, fmt_number
 from app.widgets import ElidedLabel, IconLabel, label, tool_button
 from core import exports
 from core.records import ExportRecord, Variant
@@ -35,7 +35,9 @@ class ExportRow(QWidget):
         words.addWidget(self.name)
         self.line = label(core_text(why) if why else self._line(), "muted", wrap=True)
         self.line.setObjectName("export_line")
-        if not why and record.max_abs is not None:
+        if not why and record.kl is not None:
+            self.line.setToolTip(self.tr("Checked to: the mean divergence of its probabilities from torch's, in the check's worst text"))
+        elif not why and record.max_abs is not None:
             self.line.setToolTip(self.tr("Checked to: the largest difference of an output from torch's, over the whole check"))
         words.addWidget(self.line)
         row.addLayout(words, 1)
@@ -46,10 +48,10 @@ class ExportRow(QWidget):
         self._fill(bool(why))
 
     def _line(self) -> str:
-        profiles = {"fast": self.tr("fast"), "portable": self.tr("portable")}
-        title = exports.title(self.record.model_copy(update={"profile": profiles.get(self.record.profile, self.record.profile)}))
-        parts = ["ONNX", title, fmt_bytes(self.record.bytes)]
-        if self.record.max_abs is not None:
+        parts = ["ONNX", exports.title(self.record, export_words()), fmt_bytes(self.record.bytes)]
+        if self.record.kl is not None:
+            parts.append(self.tr("checked to a KL of {figure}").format(figure=fmt_number(max(self.record.kl, 0.0), 2)))
+        elif self.record.max_abs is not None:
             parts.append(self.tr("checked to {figure}").format(figure=fmt_number(self.record.max_abs, 2)))
         return " \u00b7 ".join(part for part in parts if part)
 

@@ -164,7 +164,7 @@ class Library(QObject):
 
     def exported_models(self) -> list[Variant]:
         """The exports that can still be decoded with, each as its variant with the export's name and size."""
-        return exports.models(self.workspace, self.variants()) if self.workspace is not None else []
+        return exports.models(self.workspace, self.variants(), text.export_words()) if self.workspace is not None else []
 
     def gone_exports(self) -> dict[str, str]:
         """Why each export that can't be decoded with any more can't, by its name: 'onnx:FOLDER'."""

@@ -40,6 +40,15 @@ def unknown() -> str:
     return _translate("text", "not measured")
 
 
+def export_words() -> dict[str, str]:
+    """What core.exports.title says of an export, translated."""
+    return {
+        "fast": _translate("text", "fast"),
+        "portable": _translate("text", "portable"),
+        "rounded": _translate("text", "rounded products"),
+    }
+
+
 def fmt_bytes(n: float | None, *, unit: bool = True) -> str:
     """Decimal units, three figures: '33.2 MB'. None: 'not measured'."""
     if n is None:

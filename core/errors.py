@@ -68,7 +68,8 @@ def is_no_space(error: BaseException) -> bool:
         return error.template == no_space().template
     io = error if isinstance(error, OSError) else error.__cause__ if isinstance(error.__cause__, OSError) else None
     said = str(error)
-    return (io is not None and io.errno in (errno.ENOSPC, errno.EDQUOT)) or "No space left on device" in said or "os error 28" in said
+    words = ("No space left on device", "os error 28", "problem writing element")  # the last: NumPy's of a file that takes no more
+    return (io is not None and io.errno in (errno.ENOSPC, errno.EDQUOT)) or any(each in said for each in words)
 
 
 def explain(error: BaseException, *, detail: str = "", place: str = "") -> UserError:

@@ -6,8 +6,9 @@ gone or replaced by now. `onnx:FOLDER` names one where a variant's id could stan
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from core.errors import UserError
 from core.records import ExportRecord, Variant
@@ -38,30 +39,38 @@ def why_not(record: ExportRecord) -> str:
     if not folder.is_dir():
         return "Its folder isn't there any more."
     try:
-        made = read_json(folder / REPORT).get("made")
+        report = read_json(folder / REPORT)
     except (UserError, OSError):
         return "Its folder holds something else by now."
-    return "" if made == record.made else "Another export lies in its folder by now."
+    if report.get("made") != record.made:
+        return "Another export lies in its folder by now."
+    needed = sum(report.get(key) or 0 for key in ("graph_bytes", "data_bytes"))
+    there = sum(path.stat().st_size for path in folder.rglob("*.onnx*") if path.is_file())
+    return "" if there >= needed else "Some of its files are missing or cut short."
 
 
-def title(record: ExportRecord) -> str:
-    """What tells one export of a variant from another, in a few words: 'fast, 8-bit'."""
+def title(record: ExportRecord, words: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What tells one export of a variant from another: 'fast, 8-bit, rounded'. words: in another language."""
     weights = record.weights.split(",")[0].replace(" integers", "")
-    return ", ".join(part for part in (record.profile, weights) if part)
+    parts = (record.profile, weights, "rounded" if record.activations == "int8" else "")
+    return ", ".join(words.get(part, part) for part in parts if part)
 
 
-def models(workspace: Workspace, variants: Iterable[Variant]) -> list[Variant]:
-    """The exports of text generators among `variants` that are still there, each as its variant with the export's name and size."""
+def models(workspace: Workspace, variants: Iterable[Variant], words: Mapping[str, str] = MappingProxyType({})) -> list[Variant]:
+    """The exports of text generators among `variants` that are still there, each as its variant with the export's name and size.
+
+    words: of `title`.
+    """
     out = []
     for variant in variants:
         if variant.info.task != "causal-lm":
             continue
         records = [record for record in workspace.exports(variant.id) if not why_not(record)]
-        titles = [title(record) for record in records]
-        for record, words in zip(records, titles, strict=True):
+        titles = [title(record, words) for record in records]
+        for record, said in zip(records, titles, strict=True):
             ledger = variant.ledger.model_copy(update={"bytes_on_disk": record.bytes})
-            alike = titles.count(words) > 1  # those of exact and of rounded products, say: the folder tells them apart
-            name = f"{variant.name} ({words}, {Path(record.folder).name})" if alike else f"{variant.name} ({words})"
+            alike = titles.count(said) > 1  # in two precisions of one kind, say: the folder tells them apart
+            name = f"{variant.name} ({said}, {Path(record.folder).name})" if alike else f"{variant.name} ({said})"
             changes = {"id": reference(record.folder), "name": name, "parent": variant.id, "ledger": ledger, "created": record.made}
             out.append(variant.model_copy(update=changes))
     return out

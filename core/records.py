@@ -169,6 +169,7 @@ class ExportRecord(Record):
     task: Task = "causal-lm"
     profile: str = ""
     weights: str = ""  # 'float32', '8-bit integers, the rest dense'
+    activations: str = ""  # 'int8' where products round what they read
     bytes: int = 0
     max_abs: float | None = None  # largest difference of a logit from torch's
     top1: float | None = None

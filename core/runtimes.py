@@ -44,7 +44,9 @@ def refuse(runtime: str, needed: tuple[int, int]) -> None:
     if release_of(runtime) < needed:
         raise UserError(
             "onnxruntime {runtime} is too old for the operators of this graph, which {needed} brought.",
-            hint="Name a later onnxruntime, or choose the portable profile and exact products.",
+            hint="Name a later onnxruntime, or choose the portable profile and exact products."
+            if needed > OLDEST
+            else "Name a later onnxruntime: no graph is written for one as old as this.",
             runtime=runtime,
             needed=".".join(map(str, needed)),
         )

@@ -831,7 +831,7 @@ def _same(lane: dict[str, Any]) -> str:
         return "identical tokens"
     if parting := lane.get("divergence"):
         margin = f", top-2 margin {parting['margin']:.2g}" if parting["margin"] is not None else ""
-        return f"parts at token {parting['position']}{margin}"
+        return f"parts at token {parting['position'] + 1}{margin}"
     return "sampled: nothing claimed"
 
 
@@ -1208,7 +1208,7 @@ def compare_export(
             said = "" if key not in row_["parts"] else "the same tokens"
             if parts:
                 pieces.insert(parts["position"], "\u25b6")
-                said = f"parts at token {parts['position']}, where the top-2 margin was {parts['margin']:.2g}"
+                said = f"parts at token {parts['position'] + 1}, where the top-2 margin was {parts['margin']:.2g}"
             made.add_row(f"{key}: {result['forms'][key]['name']}", escape("".join(pieces)), said)
         show(made)
     made = table("form", ">tokens/s")

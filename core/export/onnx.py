@@ -668,6 +668,10 @@ def _notes(quants: dict[str, Any], packed: dict[str, int], figures: dict[str, An
         notes.append(f"{packed['int8']} of them are stored as int8 and widened when the file is loaded: small on disk, float32 in memory.")
     if rounds:
         notes.append(f"{rounds} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.")
+        notes.append(
+            "Rounded products differ a little by how many tokens are read at once, so near ties may fall otherwise in a prompt read in "
+            "pieces or after a draft."
+        )
     if any(q.zero is not None and q.bits < 8 for q in quants.values()):
         notes.append("The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.")
     if source and held > 1.5 * source:

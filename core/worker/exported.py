@@ -107,9 +107,8 @@ def source(workspace: Workspace, one: Variant | Exported) -> Variant | None:
 
 def remember(workspace: Workspace, variant: str, folder: Path, report: dict[str, Any]) -> None:
     """Notes an export with its variant. The export is whole: a workspace that can't be written to loses only its note of it."""
-    known = {
-        name: report[name] for name in ("task", "profile", "weights", "bytes", "max_abs", "top1", "kl") if report.get(name) is not None
-    }
+    names = ("task", "profile", "weights", "activations", "bytes", "max_abs", "top1", "kl")
+    known = {name: report[name] for name in names if report.get(name) is not None}
     record = ExportRecord(folder=str(folder.absolute()), made=str(report.get("made", "")), **known)
     with contextlib.suppress(OSError):
         workspace.add_export(variant, record)

@@ -1474,6 +1474,10 @@
             <translation>{name} 不能为这个目标模型打草稿。{why}</translation>
         </message>
         <message>
+            <source>{name} can't be decoded beside it. {why}</source>
+            <translation>{name} 无法与它并行解码。{why}</translation>
+        </message>
+        <message>
             <source>An ONNX export reads one continuation at a time, so it can't check a tree. Choose another verifier.</source>
             <translation>ONNX 导出一次只读一个续写，因此不能验证草稿树。请选择别的验证方式。</translation>
         </message>
@@ -2239,6 +2243,10 @@ The test's power is the chance that it sees a difference which is there.</source
     <context>
         <name>ExportRow</name>
         <message>
+            <source>Checked to: the mean divergence of its probabilities from torch's, in the check's worst text</source>
+            <translation>检查结果：在检查所用的最差文本上，其概率与 torch 的平均散度</translation>
+        </message>
+        <message>
             <source>Checked to: the largest difference of an output from torch's, over the whole check</source>
             <translation>校验到：整个校验中输出与 torch 的最大差异</translation>
         </message>
@@ -2247,12 +2255,8 @@ The test's power is the chance that it sees a difference which is there.</source
             <translation>对这个导出可以做什么</translation>
         </message>
         <message>
-            <source>fast</source>
-            <translation>快速</translation>
-        </message>
-        <message>
-            <source>portable</source>
-            <translation>通用</translation>
+            <source>checked to a KL of {figure}</source>
+            <translation>检查至 KL {figure}</translation>
         </message>
         <message>
             <source>checked to {figure}</source>
@@ -4782,6 +4786,14 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
             <translation>归一化，常连同之前的加法，合为一个算子</translation>
         </message>
         <message>
+            <source>Joined products</source>
+            <translation>合并的乘积</translation>
+        </message>
+        <message>
+            <source>Products of the same input computed as one: queries, keys and values, or the two ways into an MLP</source>
+            <translation>输入相同的多个乘积合并为一个来计算：查询、键和值，或者 MLP 的两条输入支路</translation>
+        </message>
+        <message>
             <source>Products with packed weights</source>
             <translation>用打包权重的乘积</translation>
         </message>
@@ -6235,6 +6247,10 @@ A filled point was faster by the clock, a hollow one wasn't.</source>
         <message>
             <source>none yet</source>
             <translation>还没有</translation>
+        </message>
+        <message>
+            <source>CPU · 1 thread</source>
+            <translation>CPU · 1 个线程</translation>
         </message>
         <message>
             <source>CPU · {n} threads</source>
@@ -7865,20 +7881,24 @@ Drop a folder or a .gguf file here.</source>
             <translation>请从 {names} 中选择。</translation>
         </message>
         <message>
+            <source>The disk is full, so nothing was saved.</source>
+            <translation>磁盘已满，因此没有保存任何内容。</translation>
+        </message>
+        <message>
+            <source>Free some space on the disk of {place}, or choose a folder on another disk, and try again.</source>
+            <translation>请在 {place} 所在的磁盘上腾出一些空间，或选择另一磁盘上的文件夹，然后重试。</translation>
+        </message>
+        <message>
+            <source>Free some space, or choose a workspace on another disk, and start the job again.</source>
+            <translation>请腾出一些空间，或选择位于另一块磁盘上的工作区，然后重新启动任务。</translation>
+        </message>
+        <message>
             <source>There wasn't enough memory for this.</source>
             <translation>内存不足，无法完成。</translation>
         </message>
         <message>
             <source>Close other programs, or choose a smaller context, batch or model.</source>
             <translation>请关闭其他程序，或选择更小的上下文、批次或模型。</translation>
-        </message>
-        <message>
-            <source>The disk is full, so nothing was saved.</source>
-            <translation>磁盘已满，因此没有保存任何内容。</translation>
-        </message>
-        <message>
-            <source>Free some space, or choose a workspace on another disk, and start the job again.</source>
-            <translation>请腾出一些空间，或选择位于另一块磁盘上的工作区，然后重新启动任务。</translation>
         </message>
         <message>
             <source>There is no permission to use {path}.</source>
@@ -8429,14 +8449,6 @@ Drop a folder or a .gguf file here.</source>
             <translation>请选择以 {ending} 结尾的文件。</translation>
         </message>
         <message>
-            <source>onnxruntime {runtime} is too old for the operators of this graph, which {needed} brought.</source>
-            <translation>onnxruntime {runtime} 太旧，不支持此图的算子，这些算子自 {needed} 起才有。</translation>
-        </message>
-        <message>
-            <source>Name a later onnxruntime, or choose the portable profile and exact products.</source>
-            <translation>请指定更新的 onnxruntime，或选择通用配置和精确乘积。</translation>
-        </message>
-        <message>
             <source>{path} is a file, and an export is a folder.</source>
             <translation>{path} 是文件，而导出结果是文件夹。</translation>
         </message>
@@ -8723,6 +8735,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Who learns: another variant with the same tokens, or, where none is chosen, a new one. The variant that the method is applied to is the teacher.</source>
             <translation>谁来学习：词元相同的另一个变体；未选择时则新建一个。应用此方法的变体是教师。</translation>
+        </message>
+        <message>
+            <source>A new one, designed below</source>
+            <translation>新建一个，在下方设计</translation>
         </message>
         <message>
             <source>New student</source>
@@ -10309,6 +10325,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>要贴近的变体。无：即所用于的变体，除非它已量化；那时请指定生成它的变体。</translation>
         </message>
         <message>
+            <source>The variant that it's applied to</source>
+            <translation>所应用到的变体本身</translation>
+        </message>
+        <message>
             <source>Softens both models' probabilities before they're compared. Higher teaches more of unlikely tokens.</source>
             <translation>比较之前使两个模型的概率更平缓。越高，教给学生的不太可能的词元越多。</translation>
         </message>
@@ -10507,6 +10527,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>Whose predictions it learns from. Empty: the model that this one was cut down from.</source>
             <translation>学习谁的预测。留空：这个模型削减之前的模型。</translation>
+        </message>
+        <message>
+            <source>The model that it was cut down from</source>
+            <translation>它由之裁剪而来的模型</translation>
         </message>
         <message>
             <source>How much the text or the labels count beside the teacher. 0: only the teacher.</source>
@@ -10917,8 +10941,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>正在保存</translation>
         </message>
         <message>
-            <source>{name} has a list of the tokens that it drafts, {file}, which can't be used: {reason}.</source>
-            <translation>{name} 有一份它打草稿时所用词元的清单 {file}，但无法使用：{reason}。</translation>
+            <source>{name} can't draft with the list of tokens in {file}: it isn't a list of tokens.</source>
+            <translation>{name} 无法用 {file} 中的 词元列表打草稿：它不是 词元列表。</translation>
+        </message>
+        <message>
+            <source>{name} can't draft with the list of tokens in {file}: the model's output layer has no row for each token.</source>
+            <translation>{name} 无法用 {file} 中的 词元列表打草稿：模型的输出层并非每个词元 都有对应的一行。</translation>
+        </message>
+        <message>
+            <source>{name} can't draft with the list of tokens in {file}: they aren't the model's.</source>
+            <translation>{name} 无法用 {file} 中的 词元列表打草稿：其中的词元不属于该模型。</translation>
         </message>
         <message>
             <source>Delete that file: the model then drafts with all its tokens, only slower.</source>
@@ -11317,6 +11349,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>磁盘剩余 {free} MB，而需要 {needed} MB。</translation>
         </message>
         <message>
+            <source>Free some space on the disk of {place}, or choose a folder on another disk.</source>
+            <translation>请在 {place} 所在的磁盘上腾出一些空间，或选择另一磁盘上的文件夹。</translation>
+        </message>
+        <message>
             <source>Free some space, or choose a workspace on another disk.</source>
             <translation>请腾出一些空间，或选择位于另一块磁盘上的工作区。</translation>
         </message>
@@ -11487,6 +11523,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{path} can't be read: {why}.</source>
             <translation>无法读取 {path}：{why}。</translation>
+        </message>
+        <message>
+            <source>onnxruntime {runtime} is too old for the operators of this graph, which {needed} brought.</source>
+            <translation>onnxruntime {runtime} 太旧，不支持此图的算子，这些算子自 {needed} 起才有。</translation>
+        </message>
+        <message>
+            <source>Name a later onnxruntime, or choose the portable profile and exact products.</source>
+            <translation>请指定更新的 onnxruntime，或选择通用配置和精确乘积。</translation>
+        </message>
+        <message>
+            <source>Name a later onnxruntime: no graph is written for one as old as this.</source>
+            <translation>请指定更新的 onnxruntime：不会为这么旧的版本写出计算图。</translation>
         </message>
         <message>
             <source>{name} is a variant's name, and no workspace was given.</source>
@@ -11817,6 +11865,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>激活值只在量化层之前舍入，而此变体没有量化层：其乘积是精确的。</translation>
         </message>
         <message>
+            <source>Layers of this variant round what they read, and float32's own error decides where a number lies between two steps: noise of a millionth, on what torch reads, allows a divergence of {n}.</source>
+            <translation>此变体的层会对输入做舍入，数值恰在两档之间时由 float32 自身的误差决定：按 torch 对百万分之一输入噪声的反应，允许的散度为 {n}。</translation>
+        </message>
+        <message>
             <source>Its sliding window of {window} tokens is longer than the check's text, so what lies past it wasn't compared.</source>
             <translation>它的滑动窗口有 {window} 个词元，长于校验用的文本，因此窗口之外的部分没有比较。</translation>
         </message>
@@ -11827,6 +11879,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{dense} products that narrow what they read stay float32: one fixed range is too coarse for it.</source>
             <translation>{dense} 个使输入变窄的乘积保持 float32：一个固定范围对它们太粗。</translation>
+        </message>
+        <message>
+            <source>This onnxruntime's attention doesn't write keys and values in place in this model, so they're copied at each step.</source>
+            <translation>在此模型中，这个 onnxruntime 的注意力不能就地写入键和值，因此每一步都会复制它们。</translation>
         </message>
         <message>
             <source>The fast profile is for models without an encoder; the portable one was written.</source>
@@ -11853,6 +11909,10 @@ Drop a folder or a .gguf file here.</source>
             <translation>舍入的激活按词元概率评判，而此模型不给出概率；因此保持 float32。</translation>
         </message>
         <message>
+            <source>Rounded activations would make none of the quantized layers faster, so they're left as they are.</source>
+            <translation>对激活值舍入不会让任何量化层变快，因此保持原样。</translation>
+        </message>
+        <message>
             <source>This architecture computes its attention itself; it was exported as it is, which runs slower.</source>
             <translation>这种架构自行计算注意力；已按原样导出，运行较慢。</translation>
         </message>
@@ -11875,6 +11935,10 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>{rounds} of them multiply activations rounded to int8: faster, and judged by the probabilities they give.</source>
             <translation>其中 {rounds} 个用舍入到 int8 的激活值相乘：更快，以它们给出的概率来评判。</translation>
+        </message>
+        <message>
+            <source>Rounded products differ a little by how many tokens are read at once, so near ties may fall otherwise in a prompt read in pieces or after a draft.</source>
+            <translation>舍入乘积会因一次读入的词元数量不同而略有差异，因此分段读入提示或在草稿之后，接近平局的选择可能不同。</translation>
         </message>
         <message>
             <source>The grid's values are exact here; plain transformers rounds them to the stored dtype as it loads this variant.</source>
@@ -11961,12 +12025,16 @@ Drop a folder or a .gguf file here.</source>
             <translation>用 {steps} 步绘制的 {n} 幅图像</translation>
         </message>
         <message>
-            <source>Another export lies in its folder by now.</source>
-            <translation>它的文件夹里现在是另一个导出。</translation>
+            <source>Some of its files are missing or cut short.</source>
+            <translation>它的部分文件缺失或被截断。</translation>
         </message>
         <message>
             <source>Its folder isn't there any more.</source>
             <translation>它的文件夹已不在那里。</translation>
+        </message>
+        <message>
+            <source>Another export lies in its folder by now.</source>
+            <translation>它的文件夹里现在是另一个导出。</translation>
         </message>
         <message>
             <source>Its folder holds something else by now.</source>
@@ -13250,6 +13318,18 @@ Drop a folder or a .gguf file here.</source>
         <message>
             <source>not measured</source>
             <translation>未测量</translation>
+        </message>
+        <message>
+            <source>fast</source>
+            <translation>快速</translation>
+        </message>
+        <message>
+            <source>portable</source>
+            <translation>通用</translation>
+        </message>
+        <message>
+            <source>rounded products</source>
+            <translation>舍入乘积</translation>
         </message>
         <message>
             <source>{n} s</source>

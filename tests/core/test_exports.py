@@ -55,6 +55,23 @@ def test_what_became_of_a_folder_is_said(tmp_path):
     assert exports.why_not(record) == "Its folder isn't there any more."
 
 
+def test_files_that_were_cut_short_are_noticed(tmp_path):
+    record = exported(tmp_path / "a")
+    (tmp_path / "a" / "export_report.json").write_text(json.dumps({"made": record.made, "graph_bytes": 10, "data_bytes": 100}))
+    (tmp_path / "a" / "model.onnx").write_bytes(b"g" * 10)
+    (tmp_path / "a" / "model.onnx.data").write_bytes(b"d" * 100)
+    assert exports.why_not(record) == ""
+    (tmp_path / "a" / "model.onnx.data").write_bytes(b"d" * 99)
+    assert exports.why_not(record) == "Some of its files are missing or cut short."
+
+
+def test_exact_and_rounded_products_are_told_apart(tmp_path):
+    exact, rounded = exported(tmp_path / "a", activations="float32"), exported(tmp_path / "b", activations="int8")
+    assert exports.title(exact) == "fast, 8-bit"
+    assert exports.title(rounded) == "fast, 8-bit, rounded"
+    assert exports.title(rounded, {"fast": "f", "rounded": "r"}) == "f, 8-bit, r"
+
+
 def test_those_that_are_gone_are_named_with_why(home, add_variant, tmp_path):
     variant = add_variant(home)
     for name in "ab":

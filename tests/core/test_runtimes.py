@@ -29,3 +29,12 @@ def test_what_a_runtime_lacks_is_foreseen(config, options, generates, needed):
     major, minor = map(int, needed.split("."))
     with pytest.raises(UserError, match="is too old for the operators"):
         foresee(config, OnnxOptions(runtime=f"{major}.{minor - 1}", **options), generates)
+
+
+def test_of_the_oldest_there_is_no_other_advice_than_a_later_one():
+    with pytest.raises(UserError) as caught:
+        foresee({}, OnnxOptions(runtime="1.10"), True)
+    assert "portable" not in caught.value.hint
+    with pytest.raises(UserError) as caught:
+        foresee({}, OnnxOptions(runtime="1.18", profile="fast"), True)
+    assert "portable" in caught.value.hint

@@ -38,6 +38,11 @@ def generate(prompt: str, tokens: int) -> str:
     ids = tokenizer.encode(prompt).ids
     if not ids:
         sys.exit("The prompt is empty: give a word at least.")
+    config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
+    context = config.get("max_position_embeddings") or config.get("n_positions") or len(ids) + tokens
+    if len(ids) >= context:
+        sys.exit(f"The prompt has {len(ids)} tokens, and this model reads {context} at most.")
+    tokens = min(tokens, context - len(ids))
     given, fed = len(ids), np.array([ids], np.int64)  # (1, new)
     while len(ids) < given + tokens:
         feeds = {
@@ -61,4 +66,6 @@ if __name__ == "__main__":
         sys.exit()
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if len(sys.argv) > 2 and not sys.argv[2].isdecimal():
+        sys.exit(f"{sys.argv[2]} isn't a number of tokens.")
     print(generate(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 64))
