@@ -5,6 +5,7 @@ Covers showing; what its buttons ask for is the window's (signal `wanted`). What
 
 from __future__ import annotations
 
+import collections
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +148,9 @@ class Inspector(QFrame):
         self._section(box, self.tr("Measurements"))
         rows = self._latest(v, measured)
         if rows:
+            often = collections.Counter(m.kind for m in rows)
             for m in rows:
-                box.addWidget(_MeasureRow(m))
+                box.addWidget(_MeasureRow(m, named=often[m.kind] > 1))
         else:
             box.addWidget(label(self.tr("Not measured yet. Evaluate gives it its figures."), "muted", wrap=True))
         if (steps := self._by_steps(v)) is not None:
@@ -471,9 +473,9 @@ class _Picture(QWidget):
 
 
 class _MeasureRow(QFrame):
-    """A figure; a press unfolds the conditions it was measured under."""
+    """A figure; a press unfolds the conditions it was measured under. named: of an export, its folder is named as well."""
 
-    def __init__(self, m: Measurement):
+    def __init__(self, m: Measurement, named: bool = False):
         super().__init__()
         spec = measure(m.kind)
         box = QVBoxLayout(self)
@@ -485,12 +487,18 @@ class _MeasureRow(QFrame):
         self.fold.setFixedSize(QSize(16, 18))
         row.addWidget(self.fold)
         row.addWidget(ElidedLabel(spec.title, "caption"), 1)
+        folder = str(m.conditions.get("folder") or "")
         value = label(spec.show(m.value, unit=spec.unit in ("%", "bytes", "tok/s")), "value")
         spread = label(half_width(m), "muted")
         value.setFont(numbers(12))
         row.addWidget(value)
         row.addWidget(spread)
         box.addLayout(row)
+        if named and folder:
+            where = ElidedLabel(Path(folder).name, "muted", Qt.TextElideMode.ElideMiddle)
+            where.setObjectName("measured_export")
+            where.setContentsMargins(20, 0, 0, 0)
+            box.addWidget(where)
         self.conditions = label(conditions_text(m), "muted", wrap=True)
         self.conditions.setContentsMargins(20, 0, 0, 6)
         self.conditions.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -212,3 +212,17 @@ def test_figures_in_other_numbers_of_steps_stand_in_a_table(inspector):
     library.select("int8")
     assert inspector.scroll.widget().findChild(QWidget, "by_steps") is None
     assert 6.25 in [m.value for m in inspector._latest(library.variant("int8"), library.measurements("int8"))]
+
+
+def test_figures_of_several_exports_name_theirs(inspector):
+    """Of one export alone there's nothing to tell apart."""
+    library = inspector.library
+    said = lambda: [label.toolTip() or label.text() for label in inspector.findChildren(QLabel, "measured_export")]
+    one = Measurement(kind="onnx_max_abs", value=1e-5, conditions={"folder": "/x/exact"})
+    library.workspace.add_measurements("tiny", [one])
+    library.refresh()
+    library.select("tiny")
+    assert said() == []
+    library.workspace.add_measurements("tiny", [one.model_copy(update={"value": 1.8, "conditions": {"folder": "/x/rounded"}})])
+    library.refresh()
+    assert said() == ["exact", "rounded"]
