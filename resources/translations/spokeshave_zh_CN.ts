@@ -2256,7 +2256,7 @@ The test's power is the chance that it sees a difference which is there.</source
         </message>
         <message>
             <source>checked to a KL of {figure}</source>
-            <translation>检查至 KL {figure}</translation>
+            <translation>校验到 KL {figure}</translation>
         </message>
         <message>
             <source>checked to {figure}</source>
