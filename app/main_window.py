@@ -121,7 +121,7 @@ class MainWindow(QMainWindow):
         self.centre = QStackedWidget()
         self.centre.addWidget(self.tradeoff)
         self.tree.setMinimumWidth(190)
-        self.inspector.setMinimumWidth(240)  # that its table of sizes needs
+        self.inspector.setMinimumWidth(248)  # that its table of sizes needs
         self.centre.setMinimumWidth(240)
         self.across = QSplitter(Qt.Orientation.Horizontal)
         for w in (self.tree, self.centre, self.inspector):

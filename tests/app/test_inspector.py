@@ -73,7 +73,7 @@ def test_the_ledger_adds_up_on_screen(inspector):
     assert "Resident memory" in shown
 
 
-@pytest.mark.parametrize("width", [240, 288])
+@pytest.mark.parametrize("width", [248, 288])
 def test_how_parts_are_stored_can_be_read_whole_even_in_a_narrow_panel(inspector, qtbot, width):
     """'int4 packed' was cut to 'int4 pa…' at the width of a small window, and 'BF16' to 'BF…' in the narrowest."""
     stored = ("BF16", "int4 packed", "F8_E4M3", "F32")

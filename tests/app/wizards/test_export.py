@@ -107,7 +107,7 @@ def test_a_runtime_too_old_for_what_is_chosen_is_told_beside_it_and_holds_up_nex
     assert w.next_button.isEnabled()
     assert w.folder.too_old.isHidden()
     w.folder.formats.buttons["onnx"].click()
-    choose(w.folder.runtimes, "1.18")
+    choose(w.folder.runtimes, "1.20")
     assert w.next_button.isEnabled()
     assert not w.folder.runtimes.property("invalid")
 
