@@ -48,7 +48,7 @@ class CompareDialog(ToolDialog):
             self.tr("Compare {name}").format(name=Path(folder).name),
             self.tr(
                 "The original, the variant and its ONNX export write after your own prompts, always the likeliest token, and in turns: "
-                "they ought to write the same. Where they part, the text is marked."
+                "they ought to write the same, but for near ties where products are rounded. Where they part, the text is marked."
             ),
             parent,
         )

@@ -464,8 +464,8 @@
             <translation>对比 {name}</translation>
         </message>
         <message>
-            <source>The original, the variant and its ONNX export write after your own prompts, always the likeliest token, and in turns: they ought to write the same. Where they part, the text is marked.</source>
-            <translation>原模型、变体及其 ONNX 导出接着你自己的提示词写，总取最可能的词元，轮流进行：它们应当写出相同的内容。出现分歧之处会标出。</translation>
+            <source>The original, the variant and its ONNX export write after your own prompts, always the likeliest token, and in turns: they ought to write the same, but for near ties where products are rounded. Where they part, the text is marked.</source>
+            <translation>原始模型、变体及其 ONNX 导出依次接着你自己的提示续写，总是取最可能的词元：它们应当写出相同的文本，只有乘积经过舍入且接近平局时除外。分歧之处会被标出。</translation>
         </message>
         <message>
             <source>Compare</source>
