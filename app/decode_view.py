@@ -182,7 +182,7 @@ class DecodeView(QWidget):
             ),
             "per_call": StatCard(
                 "per_call",
-                self.tr("Tokens per target call"),
+                self.tr("Tokens per call"),
                 self.tr("New tokens / rounds: each round calls the target once, keeps some guesses, and adds one token of its own.\n")
                 + self.tr("Plain decoding has 1."),
             ),

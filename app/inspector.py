@@ -497,8 +497,10 @@ class _MeasureRow(QFrame):
         if named and folder:
             where = ElidedLabel(Path(folder).name, "muted", Qt.TextElideMode.ElideMiddle)
             where.setObjectName("measured_export")
-            where.setContentsMargins(20, 0, 0, 0)
-            box.addWidget(where)
+            beneath = QHBoxLayout()
+            beneath.setContentsMargins(20, 0, 0, 3)
+            beneath.addWidget(where)
+            box.addLayout(beneath)
         self.conditions = label(conditions_text(m), "muted", wrap=True)
         self.conditions.setContentsMargins(20, 0, 0, 6)
         self.conditions.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -896,8 +896,8 @@
             <translation>被丢弃的猜测之后的那些没有被看过，不计算在内。</translation>
         </message>
         <message>
-            <source>Tokens per target call</source>
-            <translation>每次目标调用的词元数</translation>
+            <source>Tokens per call</source>
+            <translation>每次调用的词元</translation>
         </message>
         <message>
             <source>New tokens / rounds: each round calls the target once, keeps some guesses, and adds one token of its own.
