@@ -23,6 +23,7 @@ def test_it_crosses_a_pipe():
     [
         (OSError(errno.ENOSPC, "x"), "disk", "disk is full"),
         (RuntimeError("I/O error: No space left on device (os error 28)"), "disk", "disk is full"),
+        (OSError("problem writing element 28672 to file"), "disk", "disk is full"),  # NumPy says no more
         (PermissionError(errno.EACCES, "x", "/p"), "disk", "/p"),
         (FileNotFoundError(errno.ENOENT, "x", "/gone"), "input", "/gone"),
         (FileExistsError(errno.EEXIST, "x", "/a/file"), "input", "/a/file"),
